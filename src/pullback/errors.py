@@ -1,0 +1,101 @@
+"""One family of errors, each with the place in the user's source, the reason and a way out.
+
+`Loc` is the place of a statement; every IR statement carries one.  `PullbackError` and its subclasses print as
+
+    model.py:14: cannot differentiate through `np.foo`
+        y = np.foo(x)
+            ^^^^^^^^^
+    reason: ...
+    way out: ...
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Loc:
+    """A place in the user's source: file, 1-based line, 0-based columns, the text of the line, the function's name."""
+
+    file: str = "<generated>"
+    line: int = 0
+    col: int = 0
+    end_col: int = 0
+    text: str = ""
+    function: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{self.line}"
+
+
+NOWHERE = Loc()
+
+
+class PullbackError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+    def __init__(self, reason: str, *, loc: Loc | None = None, hint: str = "") -> None:
+        self.reason = reason
+        self.loc = loc
+        self.hint = hint
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        lines = []
+        if self.loc is not None and self.loc.line:
+            lines.append(f"{self.loc.file}:{self.loc.line}: {self.reason}")
+            lines += _excerpt(self.loc)
+        else:
+            lines.append(self.reason)
+        if self.hint:
+            lines.append(f"way out: {self.hint}")
+        return "\n".join(lines)
+
+
+def _excerpt(loc: Loc) -> list[str]:
+    """The user's line with a caret under the offending text."""
+    text = loc.text.rstrip()
+    stripped = text.lstrip()
+    if not stripped:
+        return []
+    cut = len(text) - len(stripped)
+    start = max(loc.col - cut, 0)
+    width = max(min(loc.end_col, len(text)) - cut - start, 1)
+    return ["    " + stripped, "    " + " " * start + "^" * width]
+
+
+class UnsupportedError(PullbackError):
+    """A construct outside what is supported, refused at compile time."""
+
+
+class NoRuleError(UnsupportedError):
+    """A function on the path of a derivative has no rule."""
+
+
+class AmbiguousRuleError(PullbackError):
+    """Two rules of equal rank match one call; the message names both."""
+
+
+class AliasError(UnsupportedError):
+    """A write to storage that another live name may share in a way the compiler cannot follow."""
+
+
+class OverlapError(PullbackError):
+    """At run time: a written argument shares memory with another argument that is read."""
+
+
+class SourceError(PullbackError):
+    """The source of a function is missing or no longer the source of its code."""
+
+
+class ArgumentError(PullbackError, TypeError):
+    """A call to the public interface with arguments that make no sense (argnums, integer parameters, seeds)."""
+
+
+class GradientMismatchError(PullbackError, AssertionError):
+    """`check_gradients` found entries that differ from finite differences."""
+
+
+class DebugError(PullbackError):
+    """`debug=True` found a value whose style is not the inferred one, or the first value that is not finite."""

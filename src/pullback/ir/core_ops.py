@@ -1,0 +1,513 @@
+"""The operations of the IR that are not NumPy functions: element access, stores, cotangent arithmetic, lists, effects.
+
+Paths: `load(A, *steps)`, `store(A, value, *steps)` and `add_at(A, value, *steps)` take the steps of a view path, each a
+Pack of kind "index" or "view".  At run time an index step is `("index", index)`, a view step `("view", fn, args)`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pullback.ir.nodes import Alias, Call, Op, Pack
+from pullback.styles.broadcast import as_array, broadcast_axes, elementwise, ufunc_dtypes, ufunc_style
+from pullback.styles.indexing import index_array, is_basic
+from pullback.styles.join import join
+from pullback.styles.style import (
+    BOOL,
+    INT64,
+    PY_BOOL,
+    PY_INT,
+    Anything,
+    Array,
+    Axis,
+    Dim,
+    ListOf,
+    Scalar,
+    Static,
+    Style,
+    Tup,
+    Undef,
+    fresh_dim,
+    max_kind,
+    numeric,
+    style_of_number,
+)
+
+# ---------------------------------------------------------------------------------------------- element access
+
+
+def _step(array: Any, step: tuple[Any, ...]) -> Any:
+    if step[0] == "index":
+        return array[step[1]]
+    return step[1](array, *step[2])
+
+
+def _load(array: Any, *steps: tuple[Any, ...]) -> Any:
+    for step in steps:
+        array = _step(array, step)
+    return array
+
+
+def _store(array: Any, value: Any, *steps: tuple[Any, ...]) -> Any:
+    out = np.array(array, order="K")
+    _write(out, value, steps)
+    return out
+
+
+def _write(out: Any, value: Any, steps: Sequence[tuple[Any, ...]]) -> None:
+    """Store into `out` in place at the end of a path."""
+    if not steps:
+        out[...] = value
+        return
+    target = _load(out, *steps[:-1])
+    last = steps[-1]
+    if last[0] == "index":
+        target[last[1]] = value
+    else:
+        _step(target, last)[...] = value
+
+
+def _add_at(array: Any, value: Any, *steps: tuple[Any, ...]) -> Any:
+    out = np.array(array, order="K")
+    target = _load(out, *steps[:-1]) if steps else out
+    if steps and steps[-1][0] == "index":
+        np.add.at(target, steps[-1][1], value)
+    elif steps:
+        view = _step(target, steps[-1])
+        view[...] += value
+    else:
+        out[...] += value
+    return out
+
+
+def _step_style(style: Style, step: Style) -> Style:
+    assert isinstance(step, Tup)
+    if step.kind == "index":
+        if isinstance(style, Array):
+            return index_array(style, step.items)
+        return Anything()
+    assert isinstance(step.items[0], Static)
+    out: Style = step.items[0].value.style(style, *step.items[1:])
+    return out
+
+
+def load_style(array: Style, *steps: Style) -> Style:
+    """The style at the end of a path."""
+    out = array
+    for step in steps:
+        out = _step_style(out, step)
+    return out
+
+
+def _load_alias(call: Call) -> Alias:
+    """A view while every step is basic indexing or a view; a copy once one is advanced."""
+    for step in call.args[1:]:
+        assert isinstance(step, Pack)
+        if step.kind == "index":
+            basic = is_basic(tuple(style_of(item) for item in step.items))
+            if basic is False:
+                return Alias()
+            if basic is None:
+                return Alias("maybe", (0,))
+        elif step.meta.alias != Alias("view", (0,)):
+            return Alias("maybe", (0,))
+    return Alias("view", (0,))
+
+
+def style_of(operand: Any) -> Style:
+    """The style of an operand: a Var's own, a Const as Static, a Pack as Tup (a view step starts with its Op)."""
+    if isinstance(operand, Pack):
+        items = tuple(style_of(item) for item in operand.items)
+        if operand.kind == "view":
+            items = (Static(operand.meta), *items)
+        return Tup(items, operand.kind)
+    if hasattr(operand, "value"):
+        return Undef() if repr(operand.value) == "undef" else Static(operand.value)
+    out: Style = operand.style
+    return out
+
+
+def _same_as_first(first: Style, *_: Style, **__: Style) -> Style:
+    return first
+
+
+load = Op("load", _load, load_style, _load_alias, cheap=True)
+store = Op("store", _store, _same_as_first, writes=True)
+add_at = Op("add_at", _add_at, _same_as_first, writes=True)
+
+# -------------------------------------------------------------------------------------------- cotangent arithmetic
+
+
+def _accumulate(bar: Any, more: Any) -> Any:
+    return bar + more
+
+
+def _accumulate_style(bar: Style, more: Style) -> Style:
+    bar, more = numeric(bar), numeric(more)
+    if isinstance(bar, Scalar):
+        return Scalar(bar.dtype, False if not bar.weak else None, bar.kind)
+    return bar
+
+
+accumulate = Op("accumulate", _accumulate, _accumulate_style, writes=True)
+
+
+def _scale(bar: Any, partial: Any) -> Any:
+    with np.errstate(all="ignore"):
+        product = np.multiply(bar, partial)
+        return np.where(np.equal(bar, 0), np.zeros_like(product), product)[()]
+
+
+def _scale_style(bar: Style, partial: Style) -> Style:
+    out = ufunc_style(np.multiply, bar, partial)
+    assert not isinstance(out, tuple)
+    return out
+
+
+scale = Op("scale", _scale, _scale_style, cheap=True, elementwise=True)
+
+
+def _unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
+    """Sum a cotangent back to an operand's shape: over prepended axes, and over axes where the operand has length 1."""
+    extra = np.ndim(bar) - len(shape)
+    axes = tuple(range(extra)) + tuple(
+        extra + i for i, n in enumerate(shape) if n == 1 and np.shape(bar)[extra + i] != 1
+    )
+    if axes:
+        bar = np.sum(bar, axis=axes, keepdims=True)
+    return np.reshape(bar, shape) if extra > 0 else bar
+
+
+def _unbroadcast_style(bar: Style, shape: Style) -> Style:
+    bar_array = as_array(bar)
+    axes = shape_axes(shape)
+    if axes == ():
+        return Scalar(bar_array.dtype, False, bar_array.kind)
+    return Array(bar_array.dtype, axes, False, bar_array.kind)
+
+
+def shape_axes(shape: Style) -> tuple[Axis, ...] | None:
+    """The axes that a shape operand (an int, or a tuple of ints) stands for."""
+    shape = numeric(shape)
+    if isinstance(shape, Static) and isinstance(shape.value, tuple | list):
+        shape = Tup(tuple(Static(v) for v in shape.value))
+    if isinstance(shape, Scalar):
+        return (axis_of_length(shape),)
+    if isinstance(shape, Tup):
+        return tuple(axis_of_length(s) for s in shape.items)
+    return None
+
+
+def axis_of_length(style: Style) -> Axis:
+    """The axis whose length is the value of an integer scalar."""
+    style = numeric(style)
+    if isinstance(style, Scalar) and style.length is not None:
+        return style.length
+    return fresh_dim()
+
+
+copy = Op("copy", lambda x: np.array(x, order="K"), _same_as_first)  # x.copy()
+
+unbroadcast = Op("unbroadcast", _unbroadcast, _unbroadcast_style, Alias("maybe", (0,)), numpy_path="unbroadcast")
+
+
+def _project(bar: Any, like: Any) -> Any:
+    """A cotangent in the space of its primal: real part where that is real, its dtype, a Python number where it is one."""
+    kind = np.result_type(like).kind if isinstance(like, np.ndarray | np.generic) else np.asarray(like).dtype.kind
+    if kind != "c" and np.iscomplexobj(bar):
+        bar = np.real(bar)
+    if isinstance(like, np.ndarray):
+        return np.asarray(bar, dtype=like.dtype)
+    if isinstance(like, np.generic):
+        return np.asarray(bar).astype(like.dtype)[()]
+    return complex(bar) if kind == "c" else float(bar)
+
+
+project = Op("project", _project, lambda bar, like: numeric(like), Alias("maybe", (0,)), numpy_path="project")
+
+
+def _cast(bar: Any, dtype: Any) -> Any:
+    if np.iscomplexobj(bar) and np.dtype(dtype).kind != "c":
+        bar = np.real(bar)
+    return np.asarray(bar).astype(dtype, copy=False)[()]
+
+
+def _cast_style(bar: Style, dtype: Style) -> Style:
+    assert isinstance(dtype, Static)
+    array = as_array(bar)
+    target = np.dtype(dtype.value)
+    return Scalar(target, False) if isinstance(array, Scalar) else Array(target, array.axes, array.contiguous)
+
+
+cast = Op("cast", _cast, _cast_style, Alias("maybe", (0,)))  # real part if needed, then astype(dtype, copy=False)
+
+
+
+def _number_style(bar: Style, cls: Style) -> Style:
+    assert isinstance(cls, Static)
+    return numeric(Static(cls.value(0)))
+
+
+number = Op("number", lambda bar, cls: cls(bar), _number_style)  # float(bar), complex(bar)
+
+# --------------------------------------------------------------------------------------------------- shapes
+
+
+def _shape_style(x: Style) -> Style:
+    array = as_array(x)
+    if isinstance(array, Scalar):
+        return Tup(())
+    if array.axes is None:
+        return Anything()
+    return Tup(tuple(Scalar(INT64, True, "i", a) for a in array.axes))
+
+
+shape = Op("shape", np.shape, _shape_style, cheap=True, numpy_path="np.shape")
+
+
+def _dim_style(x: Style, axis: Style) -> Style:
+    array = as_array(x)
+    if isinstance(array, Array) and array.axes is not None and isinstance(axis, Static):
+        return Scalar(INT64, True, "i", array.axes[axis.value])
+    return PY_INT
+
+
+dim = Op("dim", lambda x, axis: np.shape(x)[axis], _dim_style, cheap=True)  # x.shape[axis]
+
+# ----------------------------------------------------------------------------------------------- Python operators
+
+_BINARY: dict[str, tuple[Callable[..., Any], np.ufunc]] = {
+    "+": (operator.add, np.add),
+    "-": (operator.sub, np.subtract),
+    "*": (operator.mul, np.multiply),
+    "/": (operator.truediv, np.true_divide),
+    "//": (operator.floordiv, np.floor_divide),
+    "%": (operator.mod, np.remainder),
+    "**": (operator.pow, np.power),
+    "@": (operator.matmul, np.matmul),
+    "<<": (operator.lshift, np.left_shift),
+    ">>": (operator.rshift, np.right_shift),
+    "&": (operator.and_, np.bitwise_and),
+    "|": (operator.or_, np.bitwise_or),
+    "^": (operator.xor, np.bitwise_xor),
+    "<": (operator.lt, np.less),
+    "<=": (operator.le, np.less_equal),
+    ">": (operator.gt, np.greater),
+    ">=": (operator.ge, np.greater_equal),
+    "==": (operator.eq, np.equal),
+    "!=": (operator.ne, np.not_equal),
+}
+_UNARY: dict[str, tuple[Callable[..., Any], np.ufunc]] = {
+    "u-": (operator.neg, np.negative),
+    "u+": (operator.pos, np.positive),
+    "~": (operator.invert, np.invert),
+}
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+_CHEAP = frozenset({"+", "-", "*", "/", "u-", "u+", "//", "%"}) | COMPARISONS
+
+
+def _python_result(symbol: str, styles: Sequence[Scalar]) -> Scalar:
+    """The style of an operator on Python numbers."""
+    if symbol in COMPARISONS:
+        return PY_BOOL
+    top = styles[0].kind
+    for s in styles[1:]:
+        top = max_kind(top, s.kind)
+    if symbol in ("&", "|", "^") and top == "b":
+        return PY_BOOL
+    top = "i" if top == "b" else top
+    if symbol == "/" and top == "i":
+        top = "f"
+    if symbol == "**" and top in "if":
+        return Scalar(None, True, "f" if top == "i" else "c")  # int ** -int is float, (-float) ** float complex
+    number = style_of_number({"i": 0, "f": 0.0, "c": 0j}[top])
+    assert number is not None
+    return Scalar(number.dtype, True, number.kind, _length(symbol, styles))
+
+
+def _length(symbol: str, styles: Sequence[Scalar]) -> Axis | None:
+    """`n - 1` where n is the length of an axis."""
+    if symbol not in ("+", "-") or len(styles) != 2:
+        return None
+    a, b = styles[0].length, styles[1].length
+    if isinstance(a, int) and isinstance(b, int):
+        value = a + b if symbol == "+" else a - b
+        return value if value >= 0 else None
+    if isinstance(a, Dim) and isinstance(b, int):
+        # n - k may be negative where max(n - k, 0) is not: such a length is only ever used as a size or a bound
+        minus = a.minus - b if symbol == "+" else a.minus + b
+        return Dim(a.sym, minus, a.not_one and minus == a.minus) if minus >= 0 and a.minus == 0 else None
+    return None
+
+
+def _operator_style(symbol: str, ufunc: np.ufunc) -> Callable[..., Style]:
+    def style(*operands: Style) -> Style:
+        parts = [numeric(s) for s in operands]
+        if not all(isinstance(s, Scalar | Array) for s in parts):
+            return _non_numeric(symbol, parts)
+        scalars = [s for s in parts if isinstance(s, Scalar)]
+        if len(scalars) == len(parts) and all(s.weak for s in scalars):
+            if any(s.dtype is None for s in scalars) and symbol not in COMPARISONS:
+                top = "b"
+                for s in scalars:
+                    top = max_kind(top, s.kind)
+                return Scalar(None, True, "f" if top in "bi" and symbol in "/**" else top)
+            return _python_result(symbol, scalars)
+        if symbol == "@":
+            return matmul_style(*parts)
+        out = ufunc_style(ufunc, *parts)
+        assert not isinstance(out, tuple)
+        if len(scalars) == len(parts) and any(s.weak is None for s in scalars):
+            strong_all = not any(s.weak is False for s in scalars)
+            out = Scalar(out.dtype, None if strong_all else False, out.kind)  # type: ignore[union-attr]
+        return out
+
+    return style
+
+
+def _non_numeric(symbol: str, parts: Sequence[Style]) -> Style:
+    if symbol in COMPARISONS:
+        arrays = [as_array(s) for s in parts if isinstance(numeric(s), Array)]
+        return elementwise(arrays, BOOL, "b") if arrays else Anything()
+    if any(isinstance(p, Array) for p in parts) and symbol in _BINARY:
+        out = ufunc_style(_BINARY[symbol][1], *[as_array(p) for p in parts])
+        return out if not isinstance(out, tuple) else Anything()
+    return Anything()
+
+
+def matmul_style(a: Style, b: Style) -> Style:
+    """`a @ b`: the last two axes contract, leading axes broadcast."""
+    x, y = as_array(a), as_array(b)
+    (dtype,) = ufunc_dtypes(np.matmul, [x, y]) if x.dtype is not None and y.dtype is not None else (None,)
+    top = max_kind(x.kind, y.kind)
+    xa = x.axes if isinstance(x, Array) else ()
+    ya = y.axes if isinstance(y, Array) else ()
+    if xa is None or ya is None or not xa or not ya:
+        return Array(dtype, None, False, top)
+    batch = broadcast_axes(xa[:-2], ya[:-2])
+    axes = batch + (xa[-2:-1] if len(xa) > 1 else ()) + (ya[-1:] if len(ya) > 1 else ())
+    return Array(dtype, axes, True, top) if axes else Scalar(dtype, False, top)
+
+
+def _operator(symbol: str, fn: Callable[..., Any], ufunc: np.ufunc) -> Op:
+    return Op(
+        symbol, fn, _operator_style(symbol, ufunc), cheap=symbol in _CHEAP, elementwise=symbol != "@", fn=fn
+    )
+
+
+OPERATORS: dict[str, Op] = {s: _operator(s, f, u) for s, (f, u) in {**_BINARY, **_UNARY}.items()}
+UFUNC_OF_OPERATOR: dict[Op, np.ufunc] = {OPERATORS[s]: u for s, (_, u) in {**_BINARY, **_UNARY}.items()}
+
+
+def _truth_style(*_: Style) -> Style:
+    return PY_BOOL
+
+
+not_ = Op("not", operator.not_, _truth_style, cheap=True)
+is_ = Op("is", operator.is_, _truth_style, cheap=True)
+is_not = Op("is not", operator.is_not, _truth_style, cheap=True)
+contains = Op("in", lambda item, container: item in container, _truth_style)
+
+# --------------------------------------------------------------------------------------------------- run-time lists
+
+
+def _list_get_style(items: Style, index: Style) -> Style:
+    if isinstance(items, ListOf):
+        return items.elem
+    if isinstance(items, Tup):
+        out: Style = Undef()
+        for s in items.items:
+            out = join(out, s)
+        return out
+    return Anything()
+
+
+def _append_style(items: Style, value: Style) -> Style:
+    if isinstance(items, Tup):
+        return ListOf(join(_list_get_style(items, PY_INT), value))
+    return ListOf(join(items.elem, value)) if isinstance(items, ListOf) else Anything()
+
+
+def _list_set(items: list[Any], value: Any, index: Any) -> list[Any]:
+    out = list(items)
+    out[index] = value
+    return out
+
+
+def _to_list_style(items: Style) -> Style:
+    if isinstance(items, ListOf):
+        return items
+    return ListOf(_list_get_style(items, PY_INT))
+
+
+make_list = Op("make_list", list, _to_list_style, Alias("maybe", (0,)))  # a run-time list of a Pack's items
+list_append = Op("list_append", lambda items, v: [*items, v], _append_style, Alias("maybe", (0, 1)), writes=True)
+list_get = Op("list_get", lambda items, i: items[i], _list_get_style, Alias("view", (0,)), cheap=True)
+list_set = Op(
+    "list_set", _list_set, lambda items, v, i: _append_style(items, v), Alias("maybe", (0, 1)), writes=True
+)
+list_len = Op("list_len", len, lambda items: PY_INT, cheap=True)
+# drop the last item: (rest,) -- the item itself is read by list_get(items, -1) first
+list_drop = Op("list_drop", lambda items: list(items[:-1]), lambda items: items, Alias("maybe", (0,)), writes=True)
+list_slice = Op("list_slice", lambda items, window: items[window], lambda items, window: items, Alias("maybe", (0,)))
+# concatenation of two run-time lists (list + list, extend)
+list_join = Op("list_join", lambda a, b: [*a, *b],
+               lambda a, b: ListOf(join(_list_get_style(a, PY_INT), _list_get_style(b, PY_INT))),
+               Alias("maybe", (0, 1)), writes=True)
+
+
+
+def _zeros_list(items: Any) -> Any:
+    """A loose zero for each item of a list, of the lists in it too."""
+    return [_zeros_list(item) if isinstance(item, list) else 0.0 for item in items]
+
+
+def _add_lists(a: Any, b: Any) -> Any:
+    """Item by item, of lists in lists too."""
+    if not isinstance(a, list):
+        return b if isinstance(b, list) else a + b
+    if not isinstance(b, list):
+        return a  # a loose zero
+    return [_add_lists(x, y) for x, y in zip(a, b, strict=True)]
+
+
+def _zeros_list_style(items: Style) -> Style:
+    elem = items.elem if isinstance(items, ListOf) else Undef()
+    if isinstance(elem, ListOf):
+        return ListOf(_zeros_list_style(elem))
+    return ListOf(Array(None, None, False, "c") if not isinstance(elem, Scalar) else Scalar(elem.dtype, None, elem.kind))
+
+
+zeros_list = Op("zeros_list", _zeros_list, _zeros_list_style, numpy_path="zeros_list")
+add_lists = Op("add_lists", _add_lists, lambda a, b: join(a, b), Alias("maybe", (0, 1)), numpy_path="add_lists")
+list_rows = Op("list_rows", list, lambda x: ListOf(load_style(x, Tup((PY_INT,), "index"))), Alias("view", (0,)),
+               numpy_path="list")
+
+# --------------------------------------------------------------------------------------------------- effects
+
+
+def _raise(error: Any) -> None:
+    raise error
+
+
+def _assert(test: Any, message: Any = None) -> None:
+    if not test:
+        raise AssertionError(*([] if message is None else [message]))
+
+
+raise_ = Op("raise", _raise, lambda error: (), effect=True)  # no targets
+assert_ = Op("assert", _assert, lambda test, message=Static(None): (), effect=True)  # no targets
+# the reverse sweep of a joint function begins here; printed as the head of `with np.errstate(all="ignore")`
+begin_reverse = Op("begin_reverse", lambda: None, lambda: (), effect=True)  # no targets
+# fn(*args, **kwargs) for its effect and its opaque result; args[0] is the callable (a Const)
+call_effect = Op("effect", lambda fn, *args, **kwargs: fn(*args, **kwargs), lambda *a, **k: Anything(), effect=True)
+# a pure call of an unknown callable on inactive operands, result assumed opaque unless the caller gives a style
+format_ = Op("format", lambda fmt, *args: fmt.format(*args), lambda *a: Anything())
+# truth value of an operand as Python's bool
+truth = Op("bool", bool, _truth_style, cheap=True)
+# getattr on an opaque run-time object; args: object, name (Const)
+attribute = Op("attribute", getattr, lambda obj, name: Anything(), Alias("maybe", (0,)))

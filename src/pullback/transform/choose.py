@@ -1,0 +1,66 @@
+"""Rules chosen: one lookup per call site, remembered, so that analysis, reverse sweep and `explain` agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pullback.errors import NoRuleError
+from pullback.ir import core_ops as core
+from pullback.ir.core_ops import UFUNC_OF_OPERATOR, style_of
+from pullback.ir.nodes import Call
+from pullback.rules.kinds import NonDifferentiable, Rule
+from pullback.rules.lookup import Decision, Site, resolve
+from pullback.rules.registry import is_nondifferentiable
+from pullback.transform.reverse_access import ACCESS_RULES
+
+_CONSTANT_CORE = frozenset(
+    {core.shape, core.dim, core.list_len, core.not_, core.is_, core.is_not, core.contains, core.truth, core.format_}
+)
+
+
+@dataclass(slots=True)
+class Choices:
+    """The decisions of one compilation, by call."""
+
+    resolution: str = "default"
+    decisions: dict[Call, Decision] = field(default_factory=dict)
+
+    def decision(self, call: Call) -> Decision:
+        """The decision at a call site; raises NoRuleError where there is none."""
+        if call not in self.decisions:
+            self.decisions[call] = resolve(_site(call), resolution=self.resolution)
+        return self.decisions[call]
+
+    def rule(self, call: Call) -> Rule:
+        """The rule that serves a call."""
+        rule = self.decision(call).rule
+        if rule is None:
+            name = call.op.numpy_path or call.op.name
+            raise NoRuleError(
+                f"`{name}` has no rule, and a derivative passes through it",
+                loc=call.loc,
+                hint=f"register one with pb.row or pb.rule, or pass the operand through pb.stop_gradient ({name})",
+            )
+        return rule
+
+    def is_constant(self, call: Call) -> bool:
+        """Whether a call's results carry no derivative."""
+        if call.op in ACCESS_RULES:
+            return False
+        if call.op in _CONSTANT_CORE or call.op.effect:
+            return True
+        if call.op.fn is not None and is_nondifferentiable(call.op.fn):
+            return True
+        return isinstance(self.decision(call).rule, NonDifferentiable)
+
+
+def _site(call: Call) -> Site:
+    fn = UFUNC_OF_OPERATOR.get(call.op, call.op.fn)
+    form = "operator" if call.op in UFUNC_OF_OPERATOR else "ufunc" if call.op.elementwise else "call"
+    return Site(
+        fn=fn,
+        form=form,
+        operands=tuple(style_of(x) for x in call.args),
+        kwargs=tuple((name, style_of(x)) for name, x in call.kwargs),
+        loc=call.loc,
+    )

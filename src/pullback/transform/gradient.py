@@ -1,0 +1,158 @@
+"""From a primal function to its gradient functions: the joint form and the pair.
+
+    joint   name_value_and_grad(params) -> value, grads           one function, optimised together
+    pair    name_primal(params) -> value, residuals
+            name_pullback(residuals, value_bar) -> grads
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pullback.analysis.activity import active_variables
+from pullback.analysis.binding import maybe_unbound
+from pullback.analysis.distinct import distinct_indices
+from pullback.ir.builder import Builder
+from pullback.ir import core_ops as core
+from pullback.ir.nodes import Block, Call, Const, Function, Operand, Pack, Param, Stmt, Var
+from pullback.ir.walk import definitions, free_variables, param_variables, variables
+from pullback.styles.style import Scalar, differentiable, numeric
+from pullback.transform.choose import Choices
+from pullback.transform.cotangents import bar_style, to_parameter
+from pullback.transform.residuals import resolve
+from pullback.transform.reverse import Facts, Sweep
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for: the parameters (by position) whose cotangents are returned, and whether results are (value, aux)."""
+
+    wrt: tuple[int, ...]
+    has_aux: bool = False
+    single: bool = True  # one cotangent is returned bare, not in a tuple
+
+
+@dataclass(frozen=True, slots=True)
+class _Swept:
+    """A function after its reverse sweep."""
+
+    forward: list[Stmt]
+    reverse: list[Stmt]
+    grads: Operand
+
+
+def _differentiated(function: Function, request: Request) -> Operand:
+    """The part of the result that is differentiated."""
+    (result,) = function.results
+    if not request.has_aux:
+        return result
+    assert isinstance(result, Pack)
+    return result.items[0]
+
+
+def _sweep(function: Function, request: Request, chosen: Choices, seed: Operand) -> _Swept:
+    """Reverse a function, from the cotangent `seed` of its differentiated result."""
+    result = _differentiated(function, request)
+    trees = [function.params[i].tree for i in request.wrt]
+    wrt = [v for tree in trees for v in variables(tree)]
+    active = active_variables(function, wrt, [result], chosen.is_constant)
+    facts = Facts(active, maybe_unbound(function), distinct_indices(function))
+    builder = Builder()
+    sweep = Sweep(builder, facts, chosen)
+    with builder.block() as reverse:
+        _seed(sweep, result, seed)
+        forward = sweep.block(function.body.stmts)
+        grads = [_cotangent(builder, tree, sweep) for tree in trees]
+    tree = grads[0] if request.single and len(grads) == 1 else Pack("tuple", tuple(grads))
+    return _Swept(forward, reverse, tree)
+
+
+def _seed(sweep: Sweep, result: Operand, seed: Operand) -> None:
+    """Give the result's leaves their cotangents."""
+    if isinstance(result, Var):
+        sweep.accumulate(result, seed)
+    elif isinstance(result, Pack) and isinstance(seed, Pack):
+        for item, bar in zip(result.items, seed.items, strict=True):
+            _seed(sweep, item, bar)
+
+
+def _cotangent(builder: Builder, tree: Operand, sweep: Sweep) -> Operand:
+    """The cotangent of a parameter, in its structure; None for leaves that carry no derivative."""
+    if isinstance(tree, Var):
+        if not differentiable(tree.style):
+            return Const(None)
+        return to_parameter(builder, sweep.bars.get(tree), tree)
+    if isinstance(tree, Pack):
+        return replace(tree, items=tuple(_cotangent(builder, item, sweep) for item in tree.items))
+    return Const(None)
+
+
+def joint(function: Function, request: Request, chosen: Choices) -> Function:
+    """`value_and_grad` as one function; the seed is 1."""
+    result = _differentiated(function, request)
+    swept = _sweep(function, request, chosen, _one(result))
+    return Function(
+        f"{function.name}_value_and_grad",
+        function.params,
+        Block((*swept.forward, Call((), core.begin_reverse, ()), *swept.reverse)),
+        (function.results[0], swept.grads),
+        function.loc,
+        f"Value and gradient of `{function.name}` ({function.loc}).",
+        kind="joint",
+    )
+
+
+def _one(result: Operand) -> Operand:
+    """The seed of a scalar result: 1 of its own dtype."""
+    style = numeric(result.style) if isinstance(result, Var) else None
+    if isinstance(style, Scalar) and style.dtype is not None and not style.weak:
+        if style.dtype not in (np.dtype(np.float64), np.dtype(np.complex128)):
+            return Const(style.dtype.type(1))
+    return Const(1.0)
+
+
+def pair(function: Function, request: Request, chosen: Choices) -> tuple[Function, Function]:
+    """The primal, which also returns the residuals, and the pullback, which takes them."""
+    result = _differentiated(function, request)
+    seed = _seed_parameter(result, "value")
+    swept = _sweep(function, request, chosen, seed)
+    heads = tuple(param_variables(function.params))
+    needs = resolve(swept.forward, heads, swept.reverse, (swept.grads,))
+    bound = set(definitions(needs.reverse)) | set(variables(seed))
+    residuals = [v for v in free_variables(needs.reverse, needs.ends) if v not in bound]
+    primal = Function(
+        f"{function.name}_primal",
+        function.params,
+        Block(tuple(needs.forward)),
+        (function.results[0], Pack("tuple", tuple(residuals))),
+        function.loc,
+        f"Value of `{function.name}` ({function.loc}) and the residuals of its pullback.",
+    )
+    fresh = {v: Var(v.hint, v.style) for v in residuals}
+    needs.bind(dict(fresh))
+    pullback = Function(
+        f"{function.name}_pullback",
+        (Param("residuals", Pack("tuple", tuple(fresh.values()))), Param("value_bar", seed)),
+        needs.reverse,
+        needs.ends,
+        function.loc,
+        f"Cotangent of the value of `{function.name}` -> {_wanted(function, request)}.",
+        kind="pullback",
+    )
+    return primal, pullback
+
+
+def _wanted(function: Function, request: Request) -> str:
+    names = [function.params[i].name for i in request.wrt]
+    return f"cotangent{'s' * (len(names) > 1)} of {', '.join(names)}"
+
+
+def _seed_parameter(result: Operand, name: str) -> Operand:
+    """A parameter for the cotangent of a result, in its structure."""
+    if isinstance(result, Var):
+        return Var(f"{name}_bar", bar_style(result.style)) if differentiable(result.style) else Const(None)
+    if isinstance(result, Pack):
+        return replace(result, items=tuple(_seed_parameter(x, f"{name}_{i}") for i, x in enumerate(result.items)))
+    return Const(None)

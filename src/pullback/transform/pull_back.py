@@ -1,0 +1,165 @@
+"""The reverse of one call: from the cotangents of its results to those of its operands, by the rule that was chosen.
+
+Rules say what depends on the operation.  Multiplying by the cotangent, unbroadcasting, projecting and accumulating is
+done here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from pullback.errors import NoRuleError, UnsupportedError
+from pullback.frontend.inline import inline_expression, inline_function
+from pullback.ir import core_ops as core
+from pullback.ir.builder import Builder
+from pullback.ir.core_ops import style_of
+from pullback.ir.nodes import Call, Const, Operand, Pack, Stmt, Var
+from pullback.ir.walk import variables
+from pullback.rules.kinds import BuilderRule, NonDifferentiable, Row, Structured
+from pullback.styles.style import Array, ListOf, kind
+from pullback.transform.bars import Bars
+from pullback.transform.choose import Choices
+from pullback.transform.cotangents import distribute, fit, numpy_op
+from pullback.transform.reverse_access import ACCESS_RULES
+
+
+class Sweeping(Protocol):
+    """The reverse sweep, as far as a call needs it."""
+
+    builder: Builder
+    bars: Bars
+    chosen: Choices
+
+    def is_active(self, operand: Operand) -> bool: ...
+
+    def zero(self, var: Var) -> Operand: ...
+
+    def accumulate(self, operand: Operand, bar: Operand | None) -> None: ...
+
+
+def pull_back(sweep: Sweeping, call: Call, bars: Sequence[Operand | None]) -> list[Stmt]:
+    """Emit the reverse of a call and accumulate into its operands; returns the forward statements that replace it."""
+    if call.op in ACCESS_RULES:
+        ACCESS_RULES[call.op](sweep, call, bars[0])
+        return [call]
+    rule = sweep.chosen.rule(call)
+    match rule:
+        case NonDifferentiable():
+            return [call]
+        case Row():
+            _row(sweep, call, rule, bars[0])
+        case Structured():
+            _structured(sweep, call, rule, bars)
+        case BuilderRule():
+            _builder(sweep, call, rule, bars)
+        case _:
+            raise NoRuleError(f"`{call.op.name}` has no rule that can be compiled", loc=call.loc)
+    return [call]
+
+
+# --------------------------------------------------------------------------------------------------- rows
+
+
+def _row(sweep: Sweeping, call: Call, rule: Row, out_bar: Operand | None) -> None:
+    """Scale the cotangent by each partial."""
+    assert out_bar is not None
+    names = {name: _operand(x) for name, x in rule.bind(call.args, dict(call.kwargs)).items()}
+    names["out"] = call.targets[0]
+    complex_call = any(kind(style_of(x)) == "c" for x in names.values())
+    if complex_call and not rule.holomorphic:
+        raise UnsupportedError(f"`{call.op.name}` has no complex derivative", loc=call.loc,
+                               hint="split the computation into real and imaginary parts")
+    for param in rule.params:
+        operand = names[param]
+        if param in rule.partials and sweep.is_active(operand):
+            contribution = _scaled(sweep.builder, rule, param, names, out_bar)
+            _contribute(sweep, operand, contribution)
+
+
+def _scaled(builder: Builder, rule: Row, param: str, names: dict[str, Operand], out_bar: Operand) -> Operand:
+    text = rule.partials[param].strip()
+    if text in ("1", "1.0"):
+        return out_bar
+    if text in ("-1", "-1.0"):
+        return builder.call(core.OPERATORS["u-"], out_bar, hint="t_bar")
+    partial = inline_expression(builder, text, names, rule.namespace)
+    if kind(style_of(partial)) == "c":
+        partial = builder.call(numpy_op(np.conj), partial, hint="partial")
+    return builder.call(core.scale, out_bar, partial, hint="t_bar")
+
+
+def _operand(value: Any) -> Operand:
+    """A bound argument: an operand, or a default given as a Python value."""
+    if isinstance(value, Var | Const | Pack):
+        return value
+    if isinstance(value, tuple):
+        return Pack("tuple", tuple(_operand(x) for x in value))
+    return Const(value)
+
+
+def _contribute(sweep: Sweeping, operand: Operand, bar: Operand) -> None:
+    """Fit a contribution to the operand's leaves and accumulate it."""
+    for var, part in distribute(sweep.builder, operand, bar):
+        if sweep.is_active(var):
+            sweep.accumulate(var, fit(sweep.builder, part, var))
+
+
+# ------------------------------------------------------------------------------------ structured and builder rules
+
+
+def _results(sweep: Sweeping, call: Call, bars: Sequence[Operand | None]) -> tuple[Operand, Operand]:
+    """`out` and `out_bar` as a rule gets them: tuples where the call has several results."""
+    if len(call.targets) == 1:
+        assert bars[0] is not None
+        return call.targets[0], bars[0]
+    full = tuple(Const(None) if bar is None else bar for bar in bars)
+    return Pack("tuple", call.targets), Pack("tuple", full)
+
+
+def _structured(sweep: Sweeping, call: Call, rule: Structured, bars: Sequence[Operand | None]) -> None:
+    out, out_bar = _results(sweep, call, bars)
+    bound = {name: _operand(x) for name, x in rule.bind(call.args, dict(call.kwargs)).items()}
+    positions = _positional(rule, bound)
+    kwargs = {name: x for name, x in bound.items() if name not in positions}
+    cotangents = inline_function(
+        sweep.builder, rule.pullback, [bound[n] for n in positions], {**kwargs, "out": out, "out_bar": out_bar}
+    )
+    wrt = rule.wrt or tuple(bound)[:1]
+    for name, bar in zip(wrt, cotangents, strict=True):
+        _into(sweep, bound[name], bar)
+
+
+def _positional(rule: Structured, bound: dict[str, Operand]) -> list[str]:
+    import inspect
+
+    simple = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY
+    return [n for n, p in rule.signature.parameters.items() if p.kind in simple and n in bound]
+
+
+def _builder(sweep: Sweeping, call: Call, rule: BuilderRule, bars: Sequence[Operand | None]) -> None:
+    out, out_bar = _results(sweep, call, bars)
+    cotangents = rule.build(sweep.builder, call.args, dict(call.kwargs), out, out_bar)
+    for operand, bar in zip(call.args, cotangents, strict=False):
+        if bar is not None:
+            _into(sweep, operand, bar)
+
+
+def _into(sweep: Sweeping, operand: Operand, bar: Operand) -> None:
+    if isinstance(bar, Const) and bar.value is None:
+        return
+    if isinstance(operand, Var) and isinstance(operand.style, ListOf):
+        bar = _as_list(sweep.builder, bar)
+    if any(sweep.is_active(v) for v in variables(operand)):
+        _contribute(sweep, operand, bar)
+
+
+def _as_list(builder: Builder, bar: Operand) -> Operand:
+    """The cotangent of a run-time list from an array whose first axis runs over its items."""
+    if isinstance(style_of(bar), Array):
+        return builder.call(core.list_rows, bar, hint="items_bar")
+    return bar
+
+
