@@ -1,0 +1,148 @@
+"""A module of Python source from IR functions.
+
+In: optimised functions.  Out: `Generated`: the source, the objects it refers to by name, the array copies inserted.
+The stages of each function: bufferise (passes/bufferize.py), choose what folds, name, emit.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pullback.backend.numpy.constants import Globals, call, name
+from pullback.backend.numpy.expressions import Expressions
+from pullback.backend.numpy.folding import folds
+from pullback.backend.numpy.naming import Names, assign_names
+from pullback.backend.numpy.printer import INDENT, source
+from pullback.backend.numpy.statements import Emitter
+from pullback.ir import core_ops as core
+from pullback.ir.nodes import UNDEF, Call, Function, Operand, Pack, Param, Stmt, Var
+from pullback.passes.bufferize import Copy, bufferize
+
+__all__ = ["Copy", "Generated", "emit_module"]
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A generated module: its text, the objects to be bound in its namespace, the copies that were inserted."""
+
+    source: str
+    namespace: dict[str, Any]
+    copies: tuple[Copy, ...] = ()
+    names: tuple[str, ...] = field(default=())  # of its functions
+
+
+def emit_module(
+    functions: Sequence[Function], *, guarded: bool = False, bufferize: bool = True, copy_residuals: bool = False
+) -> Generated:
+    """Print functions as a module.
+
+    guarded         print `scale` as the strong-zero product
+    bufferize       do writes in place where nothing can tell; otherwise every write copies first
+    copy_residuals  a primal's residuals share nothing with its arguments or its value
+    """
+    return _Module(functions, guarded, bufferize, copy_residuals).generate()
+
+
+class _Module:
+    def __init__(self, functions: Sequence[Function], guarded: bool, in_place: bool, copy_residuals: bool) -> None:
+        self.guarded = guarded
+        self.copies: list[Copy] = []
+        self.functions: list[Function] = []
+        for function in functions:
+            done = bufferize(function, in_place=in_place, copy_residuals=copy_residuals)
+            self.functions.append(done.function)
+            self.copies += done.copies
+        self.globals = Globals(self.functions)
+
+    def generate(self) -> Generated:
+        """Print every function, then the imports they need."""
+        made = [self._function(f) for f in self.functions]
+        text = source(ast.Module([*self._imports(), *made], []))
+        return Generated(text, self.globals.namespace, tuple(self.copies), tuple(f.name for f in self.functions))
+
+    def _imports(self) -> Iterator[ast.stmt]:
+        if "math" in self.globals.modules:
+            yield ast.Import([ast.alias("math", None)])
+        if "np" in self.globals.modules:
+            yield ast.Import([ast.alias("numpy", "np")])
+        if self.globals.runtime:
+            yield ast.ImportFrom("pullback.runtime", [ast.alias(n, None) for n in sorted(self.globals.runtime)], 0)
+
+    def _function(self, function: Function) -> ast.FunctionDef:
+        folded = folds(function)
+        taken = self.globals.reserved() | {f.name for f in self.functions}
+        names = assign_names(function, folded, taken)
+        expressions = Expressions(names.of, folded, self.globals, self.guarded)
+        body: list[ast.stmt] = [ast.Expr(ast.Constant(function.doc))] if function.doc else []
+        body += self._unpacked(function.params, names)
+        body += self._body(function, Emitter(expressions, names, False))
+        value = _result(function.results)
+        emitter = Emitter(expressions, names, False)
+        body += emitter.fit(lambda: ast.Return(expressions.operand(value)), (value,), INDENT)
+        return ast.FunctionDef(function.name, self._arguments(function.params), body, [])
+
+    def _body(self, function: Function, emitter: Emitter) -> list[ast.stmt]:
+        """The forward statements, then the reverse sweep under a setting that keeps it from warning."""
+        stmts = function.body.stmts
+        start = _reverse_start(function)
+        out = emitter.block(stmts[:start], INDENT)
+        emitter.reverse = True
+        reverse = emitter.block(stmts[start:], 2 * INDENT)
+        if not reverse:
+            return out
+        quiet = call(self.globals.numpy("errstate"), all=ast.Constant("ignore"))
+        return [*out, ast.With([ast.withitem(quiet, None)], reverse)]
+
+    def _arguments(self, params: Sequence[Param]) -> ast.arguments:
+        defaults = [self.globals.constant(p.default) for p in params if p.default is not UNDEF]
+        args = [ast.arg(p.name, None) for p in params]
+        return ast.arguments(posonlyargs=[], args=args, vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None,
+                             defaults=defaults)  # fmt: skip
+
+    # ---------------------------------------------------------------------------------------- unpacked parameters
+
+    def _unpacked(self, params: Sequence[Param], names: Names) -> Iterator[ast.stmt]:
+        for param in params:
+            if isinstance(param.tree, Pack):
+                yield from self._unpack(param.tree, name(param.name), names)
+
+    def _unpack(self, pack: Pack, base: ast.expr, names: Names) -> Iterator[ast.stmt]:
+        """`W = params["W"]`, or all of a flat tuple at once."""
+        flat = [x for x in pack.items if isinstance(x, Var)]
+        if pack.kind in ("tuple", "list") and len(flat) == len(pack.items) > 1 and set(flat) <= names.used:
+            yield ast.Assign([ast.Tuple([name(names.of[v]) for v in flat], ast.Load())], base)
+            return
+        for i, item in enumerate(pack.items):
+            part = _part(self.globals, pack, i, base)
+            if isinstance(item, Var):
+                if item in names.used:
+                    yield ast.Assign([name(names.of[item])], part)
+            elif isinstance(item, Pack):
+                yield from self._unpack(item, part, names)
+
+
+def _part(module: Globals, pack: Pack, i: int, base: ast.expr) -> ast.expr:
+    """One item of a structure."""
+    if pack.kind == "dict":
+        return ast.Subscript(base, module.constant(pack.meta[i]), ast.Load())
+    if pack.kind == "new" and pack.meta[1] is not None:
+        return ast.Attribute(base, pack.meta[1][i], ast.Load())
+    return ast.Subscript(base, ast.Constant(i), ast.Load())
+
+
+def _result(results: Sequence[Operand]) -> Operand:
+    return results[0] if len(results) == 1 else Pack("tuple", tuple(results))
+
+
+def _reverse_start(function: Function) -> int:
+    """Where the reverse sweep begins among a function's statements."""
+    stmts: tuple[Stmt, ...] = function.body.stmts
+    if function.kind == "pullback":
+        return 0
+    for i, stmt in enumerate(stmts):
+        if isinstance(stmt, Call) and stmt.op is core.begin_reverse:
+            return i
+    return len(stmts)

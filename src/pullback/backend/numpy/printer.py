@@ -1,0 +1,136 @@
+"""Syntax trees as text, through `astor` behind one function.
+
+`source` prints and wraps what is longer than a line; the text is parsed back and must give the same tree, so that a
+fault of the printer is an error here and never another program.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import astor
+
+from pullback.errors import PullbackError
+
+WIDTH = 79
+INDENT = 4
+
+
+class Comment(ast.stmt):
+    """A comment on a line of its own; it stands in a block like a statement."""
+
+    _fields = ("text",)
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class _Generator(astor.SourceGenerator):  # type: ignore[misc]
+    """astor's generator, which also knows comments."""
+
+    def visit_Comment(self, node: Comment) -> None:  # the name that the visitor looks for
+        self.statement(node, f"# {node.text}")
+
+
+def source(module: ast.Module) -> str:
+    """The text of a module."""
+    text = astor.to_source(
+        module,
+        source_generator_class=_Generator,
+        pretty_string=_string,
+        pretty_source="".join,
+    )
+    text = "\n".join(_wrapped(text)).strip() + "\n"
+    _check(module, text)
+    return text
+
+
+def width(node: ast.AST) -> int:
+    """How many columns an expression or simple statement takes, at most."""
+    text: str = astor.to_source(node, pretty_string=_string, pretty_source="".join)
+    return len(text.rstrip())
+
+
+def _string(text: str, embedded: int, current_line: str, unicode_literals: bool = False) -> str:
+    """A string literal: a docstring in three quotes, else in double quotes where that needs no escape."""
+    if not current_line.strip() and '"' not in text and "\\" not in text and text.isprintable():
+        return f'"""{text}"""'
+    plain = repr(text)
+    return f'"{plain[1:-1]}"' if plain[0] == "'" and '"' not in text and "\\" not in plain else plain
+
+
+# ----------------------------------------------------------------------------------------------------- long lines
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        if len(line) <= WIDTH or line.lstrip().startswith("#"):
+            yield line.rstrip()
+        else:
+            yield from _wrap(line)
+
+
+def _wrap(line: str) -> Iterator[str]:
+    """Break a line after commas inside brackets, as late as fits; operators are split before printing."""
+    indent = len(line) - len(line.lstrip()) + INDENT
+    breaks = _places(line)
+    start, lead = 0, ""
+    while len(lead) + len(line) - start > WIDTH:
+        room = start + WIDTH - len(lead)
+        fitting = [b for b in breaks if start < b <= room]
+        if not fitting:
+            break
+        yield lead + line[start : fitting[-1]].rstrip()
+        start, lead = fitting[-1], " " * indent
+    yield (lead + line[start:]).rstrip()
+
+
+def _places(line: str) -> list[int]:
+    """The positions after a comma and blank inside brackets, outside strings."""
+    places, depth, quote, i = [], 0, "", 0
+    while i < len(line):
+        c = line[i]
+        if quote:
+            if c == "\\":
+                i += 1
+            elif c == quote:
+                quote = ""
+        elif c in "'\"":
+            quote = c
+        elif c in "([{":
+            depth += 1
+        elif c in ")]}":
+            depth -= 1
+        elif c == "," and depth and line[i + 1 : i + 2] == " ":
+            places.append(i + 2)
+        i += 1
+    return places
+
+
+# ----------------------------------------------------------------------------------------------------- the check
+
+
+def _check(module: ast.Module, text: str) -> None:
+    try:
+        again = ast.parse(text)
+    except SyntaxError as error:
+        raise PullbackError(f"generated source does not parse: {error}\n{text}") from error
+    if _dump(module) != _dump(again):
+        raise PullbackError(f"generated source does not read back as it was meant\n{text}")
+
+
+def _dump(node: Any) -> Any:
+    """A tree as nested tuples: without comments, places and contexts; an `else` of one `if` is an `elif` either way."""
+    if isinstance(node, ast.AST):
+        return (type(node).__name__, *(_dump(getattr(node, f, None)) for f in _fields(node)))
+    if isinstance(node, list | tuple):
+        return [_dump(x) for x in node if not isinstance(x, Comment)]
+    return repr(node)
+
+
+def _fields(node: ast.AST) -> Sequence[str]:
+    skipped = ("ctx", "kind", "type_comment", "type_params", "type_ignores", "returns", "annotation")
+    return [f for f in node._fields if f not in skipped]

@@ -1,0 +1,69 @@
+"""What generated code may import besides NumPy: a few small functions on arrays.
+
+They mirror operations of the IR whose lowering needs a decision at run time; each depends on NumPy alone, so that a
+standalone module can carry a copy of its source.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def unbroadcast(bar: Any, shape: Any) -> Any:
+    """Sum a cotangent back to an operand's shape: over prepended axes, and over axes where the operand has length 1."""
+    shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    extra = np.ndim(bar) - len(shape)
+    axes = tuple(range(extra)) + tuple(
+        extra + i for i, n in enumerate(shape) if n == 1 and np.shape(bar)[extra + i] != 1
+    )
+    if axes:
+        bar = np.sum(bar, axis=axes, keepdims=True)
+    return np.reshape(bar, shape) if extra > 0 else bar
+
+
+def project(bar: Any, like: Any) -> Any:
+    """A cotangent in the space of its primal: real where that is real, its dtype, a Python number where it is one."""
+    kind = like.dtype.kind if isinstance(like, np.ndarray | np.generic) else np.asarray(like).dtype.kind
+    if kind != "c" and np.iscomplexobj(bar):
+        bar = np.real(bar)
+    if isinstance(like, np.ndarray):
+        return np.asarray(bar, dtype=like.dtype)
+    if isinstance(like, np.generic):
+        return np.asarray(bar).astype(like.dtype)[()]
+    return complex(bar) if kind == "c" else float(bar)
+
+
+def cast(bar: Any, dtype: Any) -> Any:
+    """A cotangent in another dtype; its real part where that is not complex."""
+    if np.iscomplexobj(bar) and np.dtype(dtype).kind != "c":
+        bar = np.real(bar)
+    return np.asarray(bar).astype(dtype, copy=False)[()]
+
+
+def scale(bar: Any, partial: Any) -> Any:
+    """The strong-zero product: 0 where `bar` is 0, else `bar * partial`."""
+    product = np.multiply(bar, partial)
+    return np.where(np.equal(bar, 0), np.zeros_like(product), product)[()]
+
+
+def zeros_list(items: Any) -> Any:
+    """A loose zero for each item of a list, of the lists in it too."""
+    return [zeros_list(item) if isinstance(item, list) else 0.0 for item in items]
+
+
+def add_lists(a: Any, b: Any) -> Any:
+    """The sum of two lists, item by item, of the lists in them too; a number stands for a list of zeros."""
+    if not isinstance(a, list):
+        return b if isinstance(b, list) else a + b
+    if not isinstance(b, list):
+        return a
+    return [add_lists(x, y) for x, y in zip(a, b, strict=True)]
+
+
+def copy_list(items: Any) -> Any:
+    """A list with a copy of every array in it, of the lists in it too."""
+    if isinstance(items, list):
+        return [copy_list(item) for item in items]
+    return np.copy(items) if isinstance(items, np.ndarray) else items
