@@ -40,7 +40,7 @@ from pullback.styles.style import Anything
 F = TypeVar("F", bound=Callable[..., Any])
 
 OP_TABLES = ("elementwise", "reductions", "shaping", "joining", "creation", "selection", "products", "linalg", "random")
-RULE_TABLES = ("elementwise", "complex", "reductions", "scans", "shaping", "joining", "selection", "products", "linalg",
+RULE_TABLES = ("broadcast", "elementwise", "complex", "reductions", "scans", "shaping", "joining", "selection", "products", "linalg",
                "creation", "calculus", "nondifferentiable")
 _MODULES = ((np, "np"), (np.linalg, "np.linalg"), (np.fft, "np.fft"), (math, "math"), (np.random, "np.random"),
             (np.lib.stride_tricks, "np.lib.stride_tricks"))
@@ -137,6 +137,11 @@ def declare(
     return op
 
 
+def adopt(fn: Any, op: Op) -> None:
+    """Give a function an operation that exists already."""
+    _tables.ops[fn] = op
+
+
 def _total(style: Callable[..., Any]) -> Callable[..., Any]:
     """A style function that leaves a call NumPy itself will reject to NumPy."""
 
@@ -153,8 +158,8 @@ def path_of(fn: Any) -> str:
     """How generated code reaches a NumPy, `math` or built-in function: "np.linalg.inv"; "" where it is not reachable so."""
     if not _tables.paths:
         for module, prefix in reversed(_MODULES):
-            for name in dir(module):
-                _index_path(getattr(module, name, None), prefix, name)
+            for name, obj in list(vars(module).items()):  # not getattr: NumPy imports some submodules when asked
+                _index_path(obj, prefix, name)
     return _get(_tables.paths, fn) or ""
 
 
@@ -295,7 +300,8 @@ def row(
     for name, text in partials.items():
         if name not in names:
             raise PullbackError(f"row for {_name(fn)}: `{name}` is not one of the operands {', '.join(names)}")
-        _check_names(text, names, namespace, fn)
+        if not str(namespace.get("__name__")).startswith("pullback.rules."):  # ours are checked by the suite
+            check_names(text, names, namespace, fn)
     for one in _functions(fn):
         common = _common(one, hop, when, guard, priority, layer, False, (), cases)
         _add(Row(**common, params=names, defaults=defaults, partials=dict(partials), namespace=namespace, domain=domain,
@@ -321,13 +327,15 @@ def _caller_globals() -> dict[str, Any]:
     return frame.f_globals
 
 
-def _check_names(text: str, names: Sequence[str], namespace: Mapping[str, Any], fn: Any) -> None:
+def check_names(text: str, names: Sequence[str], namespace: Mapping[str, Any], fn: Any) -> None:
     """Say at once which name of an expression means nothing."""
     for name in compile(text, f"<row for {_name(fn)}>", "eval").co_names:
         if name in names or name == "out" or name in namespace or hasattr(np, name):
             continue
         if name not in ("abs", "bool", "conj", "astype", "dtype", "isinstance", "real", "imag"):
-            raise PullbackError(f"row for {_name(fn)}: `{name}` in `{text}` is neither an operand, `out`, nor a name of the module")
+            raise PullbackError(
+                f"row for {_name(fn)}: `{name}` in `{text}` is neither an operand, `out`, nor a name of the module"
+            )
 
 
 def rule(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pullback.ir import core_ops as core
 from pullback.ir.core_ops import axis_of_length, shape_axes, style_of
 from pullback.ir.nodes import Alias, Call, Operand
 from pullback.rules.ops.infer import (
@@ -27,12 +28,13 @@ from pullback.rules.ops.infer import (
     probed,
     sum_axis,
 )
-from pullback.rules.registry import declare
+from pullback.rules.registry import adopt, declare
 from pullback.styles.broadcast import as_array, broadcast_axes
 from pullback.styles.style import (
     Array,
     Axis,
     Dim,
+    ListOf,
     Static,
     Style,
     Tup,
@@ -436,10 +438,11 @@ def _hsplit_style(ary: Style, indices_or_sections: Style) -> Any:
 def _unstack_style(x: Style, /, *, axis: Style = ZERO) -> Any:
     axes, at = axes_of(x), known(axis)
     where = normal_axis(at, len(axes)) if axes is not None and isinstance(at, int) else None
-    if axes is None or where is None or not isinstance(axes[where], int):
-        raise TypeError("an unstack of unknown length")
-    rest = (*axes[:where], *axes[where + 1 :])
-    return (_like(x, rest, contiguous(x) and where == 0),) * axes[where]  # type: ignore[operator]
+    if axes is None or where is None:
+        raise TypeError("an unstack of unknown rank")
+    one = _like(x, (*axes[:where], *axes[where + 1 :]), contiguous(x) and where == 0)
+    length = axes[where]
+    return (one,) * length if isinstance(length, int) else ListOf(one)
 
 
 def _trim_style(filt: Style, trim: Style = NONE, axis: Style = NONE) -> Style:
@@ -447,6 +450,7 @@ def _trim_style(filt: Style, trim: Style = NONE, axis: Style = NONE) -> Style:
 
 
 def _declare_all() -> None:
+    adopt(np.shape, core.shape)
     declare(np.reshape, style=_reshape_style, alias=_reshape_alias, cheap=True)
     declare(np.ravel, style=_ravel_style, alias=_ravel_alias, cheap=True)
     declare(np.squeeze, style=_squeeze_style, alias=VIEW, cheap=True)

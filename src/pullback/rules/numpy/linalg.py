@@ -1,0 +1,358 @@
+"""Dense linear algebra.
+
+Formulas after Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pullback.rules.kinds import case
+from pullback.rules.lookup import Site
+from pullback.rules.numpy.products import S, SS, conj
+from pullback.rules.numpy.reductions import M, T, V, unit_axes
+from pullback.rules.registry import rule
+from pullback.styles.broadcast import as_array
+from pullback.styles.style import Array, Scalar, Static
+
+SYM = S + S.T
+SYMS = np.stack([SYM, SYM @ SYM / 8.0])
+TALL = np.array([[1.0, 0.5], [0.2, 2.0], [-1.0, 0.7]])
+POSITIVE = S @ S.T + np.eye(3)
+
+
+def adjoint(a):  # type: ignore[no-untyped-def]
+    """The conjugate transpose of the last two axes."""
+    if np.ndim(a) == 2:
+        return conj(a).T
+    return np.swapaxes(conj(a), -1, -2)
+
+
+@rule(np.linalg.inv, cases=(case(S), case(SS)))
+def inv(a, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """-out^H bar out^H."""
+    h = adjoint(out)
+    return -(h @ out_bar @ h)
+
+
+@rule(np.linalg.solve, wrt="a, b", cases=(case(S, V), case(S, M.T), case(SS, M.T), case(SS, SS)))
+def solve(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """b_bar = a^-H bar, a_bar = -b_bar out^H."""
+    if np.ndim(b) == 1:
+        b_bar = np.linalg.solve(adjoint(a), np.expand_dims(out_bar, -1))
+        return -(b_bar * np.expand_dims(conj(out), -2)), b_bar[..., 0]
+    b_bar = np.linalg.solve(adjoint(a), out_bar)
+    return -(b_bar @ adjoint(out)), b_bar
+
+
+def cofactors(a):  # type: ignore[no-untyped-def]
+    """The derivative of the determinant, singular or not, from a = u diag(s) vh.
+
+    It is det(u) det(vh) u diag(products of the other s) vh.
+    """
+    u, s, vh = np.linalg.svd(a)
+    n = np.shape(a)[-1]
+    square = np.where(np.eye(n, dtype=bool), 1, np.expand_dims(s, -2))
+    rest = np.prod(square, axis=-1) * np.expand_dims(np.linalg.det(u) * np.linalg.det(vh), -1)
+    return (u * np.expand_dims(rest, -2)) @ vh
+
+
+def _real_operand(site: Site) -> bool:
+    return as_array(site.operands[0]).kind != "c"
+
+
+@rule(np.linalg.det, guard=_real_operand, cases=(case(S), case(SS), case(np.array([[1.0, 2.0], [2.0, 4.0]])), case(np.zeros((2, 2)))))
+def det(a, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """The cofactors."""
+    return unit_matrix_axes(out_bar) * cofactors(a)
+
+
+def unit_matrix_axes(bar):  # type: ignore[no-untyped-def]
+    """Two axes of length one behind."""
+    return np.expand_dims(bar, (-2, -1))
+
+
+@rule(np.linalg.slogdet, guard=_real_operand, cases=(case(S), case(SS), case(-S)))
+def slogdet(a, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """a^-H for the logarithm; the sign of a real matrix is constant."""
+    if out_bar[1] is None:
+        return None
+    return unit_matrix_axes(out_bar[1]) * adjoint(np.linalg.inv(a))
+
+
+def lower_half(a):  # type: ignore[no-untyped-def]
+    """The lower triangle, the diagonal halved."""
+    n = np.shape(a)[-1]
+    return np.tril(a) - a * (0.5 * np.eye(n, dtype=a.dtype))
+
+
+@rule(np.linalg.cholesky, cases=(case(POSITIVE), case(np.stack([POSITIVE, 2 * POSITIVE])), case(POSITIVE, upper=True)))
+def cholesky(a, *, upper=False, out, out_bar):  # type: ignore[no-untyped-def]
+    """The lower triangle of a is read, as if its mirror image moved with it (Murray 2016, arXiv 1602.07527)."""
+    low = adjoint(out) if upper else out
+    bar = adjoint(out_bar) if upper else out_bar
+    p = lower_half(adjoint(low) @ np.tril(bar))
+    inner = np.linalg.solve(adjoint(low), adjoint(np.linalg.solve(adjoint(low), adjoint(p))))
+    return (inner + adjoint(inner)) / 2
+
+
+def _full_rank_pinv(site: Site) -> bool:
+    return not site.kwargs and len(site.operands) == 1
+
+
+@rule(np.linalg.pinv, guard=_full_rank_pinv, cases=(case(TALL), case(TALL.T), case(S), case(np.stack([TALL, TALL + 1.5]))))
+def pinv(a, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """Three terms (Golub and Pereyra 1973), for matrices of locally constant rank."""
+    p, ph, g = out, adjoint(out), out_bar
+    gh = adjoint(g)
+    along = -(ph @ g @ ph)
+    rows = ph @ p @ gh @ (np.eye(np.shape(a)[-1], dtype=a.dtype) - p @ a)
+    cols = (np.eye(np.shape(a)[-2], dtype=a.dtype) - a @ p) @ gh @ p @ ph
+    return along + cols + rows
+
+
+# ------------------------------------------------------------------------------------------------------- eigenproblems
+
+
+def _lower(site: Site) -> bool:
+    return site.option("UPLO", 1) in (None, Static("L"))
+
+
+def symmetric_bar(bar, upper):  # type: ignore[no-untyped-def]
+    """Only one triangle is read: the cotangent of a matrix whose two halves are one is its symmetric part."""
+    return (bar + adjoint(bar)) / 2
+
+
+@rule(np.linalg.eigh, cases=(case(SYM), case(SYMS), case(SYM, "U")))
+def eigh(a, UPLO="L", *, out, out_bar):  # type: ignore[no-untyped-def]
+    """v (diag(w_bar) + f * (v^H v_bar)) v^H, f_ij = 1 / (w_j - w_i).
+
+    Where eigenvalues are equal f is 0: a function of a and not of the choice of its eigenvectors has no such term.
+    """
+    w, v = out
+    w_bar, v_bar = out_bar
+    h = adjoint(v)
+    if v_bar is None:
+        return symmetric_bar((v * np.expand_dims(w_bar, -2)) @ h, UPLO)
+    gaps = np.expand_dims(w, -2) - np.expand_dims(w, -1)
+    same = gaps == 0
+    f = np.where(same, 0, 1 / np.where(same, 1, gaps))
+    inner = f * (h @ v_bar)
+    if w_bar is None:
+        return symmetric_bar(v @ inner @ h, UPLO)
+    return symmetric_bar((v * np.expand_dims(w_bar, -2)) @ h + v @ inner @ h, UPLO)
+
+
+@rule(np.linalg.eigvalsh, cases=(case(SYM), case(SYMS)))
+def eigvalsh(a, UPLO="L", *, out, out_bar):  # type: ignore[no-untyped-def]
+    """v diag(bar) v^H."""
+    v = np.linalg.eigh(a, UPLO)[1]
+    return symmetric_bar((v * np.expand_dims(out_bar, -2)) @ adjoint(v), UPLO)
+
+
+def _thin_svd(site: Site) -> bool:
+    """Real, and the singular vectors that are returned span no null space."""
+    full = site.option("full_matrices", 1)
+    made = as_array(site.operands[0])
+    square = isinstance(made, Array) and made.axes is not None and made.axes[-1] == made.axes[-2]
+    return made.kind != "c" and (square or full == Static(False) or site.option("compute_uv", 2) == Static(False))
+
+
+@rule(np.linalg.svd, guard=_thin_svd, cases=(case(TALL, full_matrices=False), case(TALL.T, full_matrices=False), case(S),
+      case(TALL, compute_uv=False), case(SS, full_matrices=False)))
+def svd(a, full_matrices=True, compute_uv=True, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """Townsend 2016, "Differentiating the singular value decomposition"."""
+    if not compute_uv:
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        return (u * np.expand_dims(out_bar, -2)) @ vh
+    u, s, vh = out
+    u_bar, s_bar, vh_bar = out_bar
+    total = np.zeros(np.shape(a), dtype=a.dtype)
+    if s_bar is not None:
+        total = total + (u * np.expand_dims(s_bar, -2)) @ vh
+    rows = np.expand_dims(s, -1)
+    cols = np.expand_dims(s, -2)
+    gaps = cols * cols - rows * rows
+    same = gaps == 0
+    f = np.where(same, 0, 1 / np.where(same, 1, gaps))
+    if u_bar is not None:
+        uh = adjoint(u)
+        turn = f * (uh @ u_bar)
+        rest = u_bar - u @ (uh @ u_bar)
+        total = total + u @ ((turn + adjoint(turn)) * cols) @ vh + (rest / cols) @ vh
+    if vh_bar is not None:
+        v, v_bar = adjoint(vh), adjoint(vh_bar)
+        turn = f * (vh @ v_bar)
+        rest = v_bar - v @ (vh @ v_bar)
+        total = total + u @ (rows * (turn + adjoint(turn))) @ vh + u @ adjoint(rest / cols)
+    return total
+
+
+def svdvals(x, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """u diag(bar) vh."""
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    return (u * np.expand_dims(out_bar, -2)) @ vh
+
+
+def _tall_qr(site: Site) -> bool:
+    """Reduced, with as many rows as columns or more."""
+    made = as_array(site.operands[0])
+    if not isinstance(made, Array) or made.axes is None or site.option("mode", 1) not in (None, Static("reduced")):
+        return False
+    rows, cols = made.axes[-2:]
+    return rows == cols or (isinstance(rows, int) and isinstance(cols, int) and rows >= cols)
+
+
+@rule(np.linalg.qr, guard=_tall_qr, cases=(case(TALL), case(S), case(SS)))
+def qr(a, mode="reduced", *, out, out_bar):  # type: ignore[no-untyped-def]
+    """Walter and Lehmann 2018, arXiv 1009.6112: (q_bar + q copyltu(m)) r^-H."""
+    q, r = out
+    q_bar, r_bar = out_bar
+    m = np.zeros(np.shape(r), dtype=r.dtype)
+    if r_bar is not None:
+        m = m + r @ adjoint(r_bar)
+    if q_bar is not None:
+        m = m - adjoint(q_bar) @ q
+    mirrored = np.tril(m) + adjoint(np.tril(m, -1))
+    total = q @ mirrored
+    if q_bar is not None:
+        total = total + q_bar
+    return adjoint(np.linalg.solve(r, adjoint(total)))
+
+
+def _known_power(site: Site) -> bool:
+    return isinstance(site.option("n", 1), Static)
+
+
+@rule(np.linalg.matrix_power, guard=_known_power, cases=(case(S, 3), case(S, 1), case(S, 0), case(S, -2), case(SS, 2)))
+def matrix_power(a, n, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """The sum over the places of each factor."""
+    if n == 0:
+        return np.zeros_like(a)
+    if n < 0:
+        inverse = np.linalg.inv(a)
+        h = adjoint(inverse)
+        return -(h @ matrix_power(inverse, -n, out=out, out_bar=out_bar) @ h)
+    h = adjoint(a)
+    total = out_bar
+    right = out_bar
+    for k in range(n - 1):
+        right = right @ h
+        total = h @ total + right
+    return total
+
+
+# ---------------------------------------------------------------------------------------------------------------- norms
+
+
+def _vector_norm_known(site: Site) -> bool:
+    """The norm of the elements: of a vector, or no order, or "fro", or one axis."""
+    return _orders(site) and not _is_matrix_norm(site)
+
+
+def _orders(site: Site) -> bool:
+    order = site.option("ord", 1)
+    return order is None or isinstance(order, Static)
+
+
+def _is_matrix_norm(site: Site) -> bool:
+    order = site.option("ord", 1)
+    axis = site.option("axis", 2)
+    value = None if order is None or not isinstance(order, Static) else order.value
+    if value is None or value == "fro":
+        return False
+    if axis is not None and axis != Static(None):
+        return not isinstance(axis, Static) or isinstance(axis.value, tuple)
+    made = as_array(site.operands[0])
+    return not (isinstance(made, Scalar) or made.rank == 1)
+
+
+NORMS = (case(V), case(M), case(V, 1), case(V, np.inf), case(V, -np.inf), case(V, 3), case(V, 2), case(M, axis=0), case(M, axis=1, keepdims=True),
+         case(M, 1, axis=0), case(M, "fro"), case(T, axis=(0, 2)), case(M, np.inf, axis=1), case(M, keepdims=True), case(M, 2, 1),
+         case(V, 0.5))
+
+
+@rule(np.linalg.norm, guard=_vector_norm_known, cases=NORMS)
+def norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """The direction; 0 where the norm is 0.  Ties of the largest are shared."""
+    bar, n = unit_axes(out_bar, x, axis, keepdims), unit_axes(out, x, axis, keepdims)
+    if ord is None or ord == 2 or ord == "fro":
+        return bar * (x / (n + (n == 0)))
+    if ord == 1:
+        return bar * direction(x)
+    if ord == np.inf or ord == -np.inf:
+        chosen = np.absolute(x) == n
+        return np.where(chosen, bar / np.sum(chosen, axis=axis, keepdims=True) * direction(x), 0)
+    size = np.absolute(x)
+    whole = n + (n == 0)
+    return bar * direction(x) * ((size + (size == 0)) / whole) ** (ord - 1)
+
+
+def direction(x):  # type: ignore[no-untyped-def]
+    """The sign of a number, of a complex one too; 0 at 0."""
+    size = np.absolute(x)
+    return x / (size + (size == 0))
+
+
+def _spectral(site: Site) -> bool:
+    """Norms of matrices by singular values, for the last two axes."""
+    order = site.option("ord", 1)
+    made = as_array(site.operands[0])
+    axis = site.option("axis", 2)
+    return (
+        isinstance(order, Static) and order.value in (2, -2, "nuc") and made.kind != "c" and _is_matrix_norm(site)
+        and axis in (None, Static(None)) and isinstance(made, Array) and made.rank == 2
+    )
+
+
+@rule(np.linalg.norm, guard=_spectral, priority=1, cases=(case(TALL, 2), case(TALL, "nuc"), case(S, -2), case(TALL, 2, keepdims=True)))
+def spectral_norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """By the singular vectors; ties of the largest are shared."""
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    if ord == "nuc":
+        return out_bar * (u @ vh)
+    chosen = s == (np.max(s) if ord == 2 else np.min(s))
+    return out_bar * ((u * (chosen / np.sum(chosen))) @ vh)
+
+
+def _column_norms(site: Site) -> bool:
+    """Largest (or smallest) sum of a column or row, for matrices."""
+    order = site.option("ord", 1)
+    made = as_array(site.operands[0])
+    return (
+        isinstance(order, Static) and order.value in (1, -1, np.inf, -np.inf) and _is_matrix_norm(site)
+        and site.option("axis", 2) in (None, Static(None)) and isinstance(made, Array) and made.rank == 2
+    )
+
+
+@rule(np.linalg.norm, guard=_column_norms, priority=1, cases=(case(M, 1), case(M, np.inf), case(M, -1)))
+def column_norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """The signs in the columns (or rows) chosen; ties are shared."""
+    sums = np.sum(np.absolute(x), axis=0 if ord == 1 or ord == -1 else 1, keepdims=True)
+    chosen = sums == out
+    return np.where(chosen, out_bar / np.sum(chosen) * direction(x), 0)
+
+
+def vector_norm(x, *, axis=None, keepdims=False, ord=2, out, out_bar):  # type: ignore[no-untyped-def]
+    """As the norm of the elements."""
+    return norm(x, ord, axis, keepdims, out=out, out_bar=out_bar)
+
+
+def _plain_matrix_norm(site: Site) -> bool:
+    return site.option("ord") in (None, Static("fro"))
+
+
+def matrix_norm(x, *, keepdims=False, ord="fro", out, out_bar):  # type: ignore[no-untyped-def]
+    """The root of the sum of squares over the last two axes."""
+    return norm(x, None, (-2, -1), keepdims, out=out, out_bar=out_bar)
+
+
+def _newer_functions() -> None:
+    """The array-API names of `np.linalg`."""
+    rule(np.linalg.svdvals, guard=_real_operand, cases=(case(TALL), case(SS)))(svdvals)
+    rule(np.linalg.vector_norm, guard=lambda site: isinstance(site.option("ord") or Static(2), Static),
+         cases=(case(V), case(M, axis=0), case(M, ord=1), case(M)))(vector_norm)
+    rule(np.linalg.matrix_norm, guard=_plain_matrix_norm, cases=(case(M), case(SS), case(M, keepdims=True)))(matrix_norm)
+
+
+_newer_functions()
