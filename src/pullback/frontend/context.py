@@ -62,6 +62,9 @@ class Context(Protocol):
     def call_value(self, fn: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """Call anything callable: library function, user function, bound method, class."""
 
+    def attribute(self, value: Value, name: str) -> Value:
+        """`value.name`, as the source would read it (objects, modules and library values alike)."""
+
     def known(self, value: Value) -> Any:
         """The compile-time object, asking for a parameter to be made static if it is an integer parameter."""
 

@@ -1,0 +1,61 @@
+"""Scalar functions over arrays: `np.vectorize(f)(x)`, `pullback.broadcast(f, x)`; the front end of the hop chain.
+
+`install` enters the function that lowers such a call: it gets the scalar function and the operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pullback.frontend.context import Context
+from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given
+from pullback.frontend.values import Known, Value
+
+Lowering = Callable[[Context, Value, Args, Kwargs], Value]
+_installed: list[Lowering] = []
+
+
+def install(lowering: Lowering) -> None:
+    """Say how `f` is broadcast over operands."""
+    _installed[:] = [lowering]
+
+
+def broadcast(ctx: Context, fn: Value, *args: Value, **kwargs: Value) -> Value:
+    """`pullback.broadcast(f, *args)`."""
+    if not _installed:
+        ctx.refuse("broadcasting a scalar function is not supported", "write it with NumPy's functions of arrays")
+    return _installed[0](ctx, fn, args, kwargs)
+
+
+def vectorize(
+    ctx: Context, pyfunc: Value, otypes: Value = NONE, doc: Value = NONE, excluded: Value = NONE,
+    cache: Value = Known(False), signature: Value = NONE,
+) -> Value:  # fmt: skip
+    """`np.vectorize(f)`: a function that waits for its operands."""
+    if given(excluded) or given(signature) or given(otypes):
+        ctx.refuse("`np.vectorize` with options", "np.vectorize(f)")
+    if isinstance(pyfunc, Known):
+        return Known(np.vectorize(pyfunc.obj))
+    return ctx.call_value(Known(_over), [pyfunc], {})
+
+
+def _over(fn: Any) -> Any:
+    """The broadcast of a function, as a function."""
+
+    def vectorized(*args: Any, **kwargs: Any) -> Any:
+        return np.vectorize(fn)(*args, **kwargs)
+
+    return vectorized
+
+
+def vectorized_call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
+    """A call of an `np.vectorize` object."""
+    if fn.excluded or fn.signature is not None:
+        ctx.refuse("`np.vectorize` with options", "np.vectorize(f)")
+    return broadcast(ctx, Known(fn.pyfunc), *args, **kwargs)
+
+
+FUNCTIONS: dict[Any, Handler] = {np.vectorize: vectorize}

@@ -1,0 +1,470 @@
+"""Python's builtins on values that are known at compile time, at run time, or half so.
+
+Numbers that are not differentiable (lengths, flags) stay Python's; sums, extrema and the like of active values are
+lowered from their plain Python meaning in `prelude.py`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pullback.frontend.context import Context
+from pullback.frontend.library import facts, iteration, prelude, scalars
+from pullback.frontend.library.calls import NONE, Handler, given, inline, storages
+from pullback.frontend.values import (
+    BoundMethod,
+    CellRef,
+    DictCell,
+    FunctionValue,
+    GrowingCell,
+    IterValue,
+    Known,
+    ListCell,
+    Num,
+    ObjectCell,
+    SliceValue,
+    TupleValue,
+    Value,
+)
+from pullback.ir import core_ops as core
+from pullback.ir.nodes import Const
+from pullback.styles.style import Array, ListOf, Tup
+
+MISSING = Known(prelude.MISSING)
+_LONGEST_SORT = 12
+
+
+def length(ctx: Context, value: Value) -> Value:
+    """`len(value)`."""
+    match value:
+        case TupleValue(items):
+            return Known(len(items))
+        case IterValue() if value.range_ is not None:
+            return iteration.length_value(value)
+        case Known(obj) if hasattr(obj, "__len__"):
+            return Known(len(obj))
+        case CellRef():
+            return _length_of_cell(ctx, value)
+    style = ctx.style(value)
+    if isinstance(style, Array):
+        if style.rank == 0:
+            ctx.refuse("`len` of an array of rank 0", "NumPy raises TypeError here")
+        return facts.dim(ctx, value, 0) if style.axes else ctx.call(core.dim, [value, Known(0)], hint="n")
+    if isinstance(style, Tup):
+        return Known(len(style.items))
+    if isinstance(style, ListOf):
+        return ctx.call(core.list_len, [value], hint="n")
+    ctx.refuse("`len` of a value of which the compiler does not know that it has a length", "use an array, list or tuple")
+
+
+def _length_of_cell(ctx: Context, value: Value) -> Value:
+    cell = ctx.cell(value)
+    match cell:
+        case ListCell(items) | DictCell(items):
+            return Known(len(items))
+        case GrowingCell(operand):
+            return Num(ctx.builder.call(core.list_len, operand, hint="n"))
+        case ObjectCell(cls):
+            if hasattr(cls, "__len__"):
+                return ctx.call_value(Known(cls.__len__), [value], {})
+    ctx.refuse("`len` of this object", "give its class a __len__ method")
+
+
+# ----------------------------------------------------------------------------------------------- sums and extrema
+
+
+def sum_(ctx: Context, iterable: Value, start: Value = Known(0)) -> Value:
+    """`sum(iterable, start)`."""
+    return inline(ctx, prelude.add_up, _source(ctx, iterable, "sum"), start)
+
+
+def any_(ctx: Context, iterable: Value) -> Value:
+    """`any(iterable)`."""
+    return inline(ctx, prelude.any_of, _source(ctx, iterable, "any"))
+
+
+def all_(ctx: Context, iterable: Value) -> Value:
+    """`all(iterable)`."""
+    return inline(ctx, prelude.all_of, _source(ctx, iterable, "all"))
+
+
+def _source(ctx: Context, iterable: Value, what: str) -> Value:
+    items = iteration.items_of(ctx, iterable) if not isinstance(iterable, IterValue) else None
+    return TupleValue(tuple(items)) if items is not None else iteration.needed(ctx, iterable, what)
+
+
+def _extremum(name: str, plain: Any, by: Any, op: Any) -> Handler:
+    def handler(ctx: Context, *args: Value, key: Value = NONE, default: Value = MISSING) -> Value:
+        items = list(args) if len(args) > 1 else iteration.items_of(ctx, args[0]) if args else None
+        if items is not None:
+            if not items:
+                return _empty(ctx, name, default)
+            if len(items) > 1 and not given(key) and all(facts.is_inactive_int(ctx, v) for v in items):
+                return _of_integers(ctx, name, op, items)
+            sequence: Value = TupleValue(tuple(items))
+        else:
+            if not args:
+                ctx.refuse(f"`{name}` needs an argument", f"{name}(a, b) or {name}(items)")
+            if default is not MISSING:
+                ctx.refuse(f"`{name}(..., default=...)` of a sequence whose length is known at run time only",
+                           f"test the length: {name}(items) if len(items) else default")
+            sequence = _indexable(ctx, args[0], name)
+        return inline(ctx, by, key, sequence) if given(key) else inline(ctx, plain, sequence)
+
+    return handler
+
+
+def _empty(ctx: Context, name: str, default: Value) -> Value:
+    if default is MISSING:
+        ctx.refuse(f"`{name}` of an empty sequence", "Python raises ValueError here; give a default")
+    return default
+
+
+def _of_integers(ctx: Context, name: str, op: Any, items: Sequence[Value]) -> Value:
+    if all(isinstance(v, Known) for v in items):
+        return Known(getattr(builtins, name)(v.obj for v in items if isinstance(v, Known)))
+    return ctx.call(op, items, hint="n")
+
+
+def _indexable(ctx: Context, value: Value, what: str) -> Value:
+    """The value, or a list of its items where it has no positions of its own."""
+    if isinstance(value, IterValue) and value.range_ is None:
+        return inline(ctx, prelude.collect, value)
+    iteration.needed(ctx, value, what)
+    return value
+
+
+def sorted_(ctx: Context, iterable: Value, *, key: Value = NONE, reverse: Value = Known(False)) -> Value:
+    """`sorted(iterable)`: of compile-time items, or of a few numbers by comparisons."""
+    items = iteration.items_of(ctx, iterable)
+    down = bool(ctx.known(reverse))
+    if items is not None and all(isinstance(v, Known) for v in items) and _plain_key(key):
+        keyed = {"key": key.obj} if isinstance(key, Known) and given(key) else {}
+        out = sorted([v.obj for v in items if isinstance(v, Known)], reverse=down, **keyed)
+        return ctx.new_cell(ListCell(tuple(Known(v) for v in out)))
+    if given(key):
+        ctx.refuse("`sorted(key=...)` of run-time values", "sort with numpy: x[np.argsort(keys)]")
+    if items is None or len(items) > _LONGEST_SORT:
+        ctx.refuse("`sorted` of a sequence whose length is not known to be small", "use np.sort(np.array(items))")
+    if any(facts.scalar_style(ctx, v) is None for v in items):
+        ctx.refuse("`sorted` of items that are not numbers", "use np.sort, or sort by an array of keys")
+    body = prelude.insertion_sorted_down if down else prelude.insertion_sorted
+    return inline(ctx, body, TupleValue(tuple(items)))
+
+
+def _plain_key(key: Value) -> bool:
+    return not given(key) or (isinstance(key, Known) and key.obj in (abs, len, str, int, float, repr))
+
+
+# -------------------------------------------------------------------------------------------------------- numbers
+
+
+def abs_(ctx: Context, x: Value) -> Value:
+    """`abs(x)`."""
+    return scalars.absolute(ctx, x)
+
+
+def pow_(ctx: Context, base: Value, exp: Value, mod: Value = NONE) -> Value:
+    """`pow(base, exp, mod)`."""
+    if given(mod):
+        if all(isinstance(v, Known) for v in (base, exp, mod)):
+            return Known(pow(ctx.known(base), ctx.known(exp), ctx.known(mod)))
+        ctx.refuse("`pow` with a modulus of run-time values", "write (base ** exp) % mod")
+    return inline(ctx, prelude.power, base, exp)
+
+
+def divmod_(ctx: Context, a: Value, b: Value) -> Value:
+    """`divmod(a, b)`."""
+    return inline(ctx, prelude.quotient_and_remainder, a, b)
+
+
+# ---------------------------------------------------------------------------------------------------------- types
+
+
+def _classes(ctx: Context, classes: Value) -> Any:
+    if isinstance(classes, TupleValue):
+        return tuple(_classes(ctx, c) for c in classes.items)
+    return ctx.known(classes)
+
+
+def isinstance_(ctx: Context, value: Value, classes: Value) -> Value:
+    """`isinstance(value, classes)`, answered at compile time."""
+    wanted = _classes(ctx, classes)
+    if isinstance(value, Known):
+        return Known(isinstance(value.obj, wanted))
+    found = facts.types_of(ctx, value)
+    if found is None:
+        ctx.refuse("`isinstance` of a value whose type is known at run time only", "compare by another property")
+    answers = {issubclass(t, wanted) for t in found}
+    if len(answers) != 1:
+        ctx.refuse("`isinstance`: the value is " + " or ".join(sorted(t.__name__ for t in found)) + " by the path taken",
+                   "make it one type on every path: float(x) or np.asarray(x)")
+    return Known(answers.pop())
+
+
+def issubclass_(ctx: Context, cls: Value, classes: Value) -> Value:
+    """`issubclass(cls, classes)`."""
+    return Known(issubclass(ctx.known(cls), _classes(ctx, classes)))
+
+
+def type_(ctx: Context, value: Value, *more: Value) -> Value:
+    """`type(value)`, answered at compile time."""
+    found = facts.types_of(ctx, value)
+    if more or found is None or len(found) != 1:
+        ctx.refuse("`type` of a value whose type is known at run time only" if not more else "`type` with three arguments",
+                   "use isinstance on a value of one type")
+    return Known(found[0])
+
+
+def callable_(ctx: Context, value: Value) -> Value:
+    """`callable(value)`."""
+    if isinstance(value, FunctionValue | BoundMethod):
+        return Known(True)
+    if isinstance(value, Known):
+        return Known(callable(value.obj))
+    found = facts.types_of(ctx, value)
+    if found is None:
+        ctx.refuse("`callable` of a value of which the compiler knows nothing", "pass functions as arguments of their own")
+    return Known(any(hasattr(t, "__call__") for t in found))  # noqa: B004
+
+
+def hasattr_(ctx: Context, value: Value, name: Value) -> Value:
+    """`hasattr(value, name)`, answered at compile time."""
+    text = ctx.known(name)
+    if isinstance(value, Known):
+        return Known(hasattr(value.obj, text))
+    if isinstance(value, CellRef):
+        cell = ctx.cell(value)
+        if isinstance(cell, ObjectCell):
+            return Known(text in cell.fields or hasattr(cell.cls, text))
+    found = facts.types_of(ctx, value)
+    answers = {hasattr(t, text) for t in found or ()}
+    if len(answers) != 1:
+        ctx.refuse(f"`hasattr(..., {text!r})` of a value whose type is known at run time only", "use isinstance")
+    return Known(answers.pop())
+
+
+def getattr_(ctx: Context, value: Value, name: Value, default: Value = MISSING) -> Value:
+    """`getattr(value, name, default)`."""
+    text = ctx.known(name)
+    if default is not MISSING and not ctx.known(hasattr_(ctx, value, name)):
+        return default
+    return ctx.attribute(value, text)
+
+
+def setattr_(ctx: Context, value: Value, name: Value, new: Value) -> Value:
+    """`setattr(object, name, new)` of an ordinary object."""
+    text = ctx.known(name)
+    cell = ctx.cell(value) if isinstance(value, CellRef) else None
+    if not isinstance(cell, ObjectCell):
+        ctx.refuse("`setattr` of something that is not an ordinary object", "keep the value in a variable or a dict")
+    ctx.set_cell(value, ObjectCell(cell.cls, {**cell.fields, text: new}, cell.param))
+    return NONE
+
+
+# ----------------------------------------------------------------------------------------------------- containers
+
+
+def list_(ctx: Context, iterable: Value = NONE) -> Value:
+    """`list(iterable)`: a new list."""
+    if not given(iterable):
+        return ctx.new_cell(ListCell(()))
+    items = iteration.items_of(ctx, iterable)
+    if items is not None:
+        return ctx.new_cell(ListCell(tuple(items)))
+    if isinstance(ctx.style(iterable) if not isinstance(iterable, IterValue) else None, ListOf):
+        return _copy_of_list(ctx, iterable)
+    return inline(ctx, prelude.collect, iteration.needed(ctx, iterable, "list"))
+
+
+def _copy_of_list(ctx: Context, value: Value) -> Value:
+    cell = ctx.cell(value) if isinstance(value, CellRef) else None
+    shares = cell.shares if isinstance(cell, GrowingCell) else getattr(value, "cells", frozenset())
+    return ctx.new_cell(GrowingCell(ctx.operand(value), shares))
+
+
+def tuple_(ctx: Context, iterable: Value = NONE) -> Value:
+    """`tuple(iterable)`."""
+    return iteration.as_tuple(ctx, iterable) if given(iterable) else TupleValue(())
+
+
+def dict_(ctx: Context, iterable: Value = NONE, /, **named: Value) -> Value:
+    """`dict(other, **named)`: keys are known at compile time."""
+    items: dict[Any, Value] = {}
+    if given(iterable):
+        cell = ctx.cell(iterable) if isinstance(iterable, CellRef) else None
+        if isinstance(cell, DictCell):
+            items.update(cell.items)
+        else:
+            for pair in iteration.items_of(ctx, iterable) or _no_pairs(ctx):
+                key, value = ctx.iterate(pair) or _no_pairs(ctx)
+                items[ctx.known(key)] = value
+    items.update(named)
+    return ctx.new_cell(DictCell(items))
+
+
+def _no_pairs(ctx: Context) -> list[Value]:
+    ctx.refuse("`dict` of pairs whose number is known at run time only", "use a dict with fixed keys, or a list")
+
+
+def set_(ctx: Context, iterable: Value = NONE) -> Value:
+    """`set(iterable)` of compile-time objects: answered at compile time, so it may not change."""
+    items = iteration.items_of(ctx, iterable) if given(iterable) else []
+    if items is None or not all(isinstance(v, Known) for v in items):
+        ctx.refuse("a set of run-time values", "use a list, a mask or np.unique")
+    return Known(frozenset(v.obj for v in items if isinstance(v, Known)))
+
+
+def slice_(ctx: Context, *bounds: Value) -> Value:
+    """`slice(stop)`, `slice(start, stop, step)`."""
+    if not 1 <= len(bounds) <= 3:
+        ctx.refuse("`slice` takes 1 to 3 arguments", "slice(start, stop)")
+    start, stop = (NONE, bounds[0]) if len(bounds) == 1 else bounds[:2]
+    return SliceValue(start, stop, bounds[2] if len(bounds) == 3 else NONE)
+
+
+def filter_(ctx: Context, predicate: Value, iterable: Value) -> Value:
+    """`filter(predicate, iterable)`, consumed at once."""
+    source = _source(ctx, iterable, "filter")
+    return inline(ctx, prelude.keep, predicate, source) if given(predicate) else inline(ctx, prelude.keep_true, source)
+
+
+# ---------------------------------------------------------------------------------------------------- text, effects
+
+
+def text_of(ctx: Context, value: Value, template: str) -> Value:
+    """Text made of a value: a compile-time string, or a run-time one (which carries no derivative)."""
+    if isinstance(value, Known):
+        return Known(template.format(value.obj))
+    return Num(ctx.builder.call(core.format_, Const(template), ctx.operand(value), hint="text"))
+
+
+def str_(ctx: Context, value: Value = Known("")) -> Value:
+    """`str(value)`."""
+    return text_of(ctx, value, "{!s}")
+
+
+def repr_(ctx: Context, value: Value) -> Value:
+    """`repr(value)`."""
+    return text_of(ctx, value, "{!r}")
+
+
+def format_(ctx: Context, value: Value, spec: Value = Known("")) -> Value:
+    """`format(value, spec)`."""
+    return text_of(ctx, value, "{:" + str(ctx.known(spec)) + "}")
+
+
+def effect(ctx: Context, fn: Any, args: Sequence[Value], kwargs: dict[str, Value]) -> Value:
+    """Call a function for its effect, in its place; it gets values as they are now."""
+    operands = tuple(ctx.operand(v) for v in args)
+    named = {name: ctx.operand(v) for name, v in kwargs.items()}
+    (out,) = ctx.builder.call_many(core.call_effect, (Const(fn), *operands), named, ("result",))
+    return ctx.wrap(out, storages([*args, *kwargs.values()]))
+
+
+def silent_effect(fn: Any) -> Handler:
+    """A handler of a function that returns None and keeps none of its arguments."""
+
+    def handler(ctx: Context, *args: Value, **kwargs: Value) -> Value:
+        operands = tuple(ctx.operand(v) for v in args)
+        named = {name: ctx.operand(v) for name, v in kwargs.items()}
+        ctx.builder.call_many(core.call_effect, (Const(fn), *operands), named, ("result",))
+        return NONE
+
+    return handler
+
+
+def exception(ctx: Context, cls: type[BaseException], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    """An exception object: made at run time, in its place."""
+    if kwargs or not all(isinstance(v, Known | Num) for v in args):
+        ctx.refuse(f"`{cls.__name__}` of arrays or containers", "pass a message: an f-string may show the values")
+    operands = tuple(ctx.operand(v) for v in args)
+    (out,) = ctx.builder.call_many(core.call_effect, (Const(cls), *operands), {}, ("error",))
+    return Num(out)
+
+
+def iter_(ctx: Context, iterable: Value, *more: Value) -> Value:
+    """`iter(...)`: refused, as an iterator is consumed as it goes."""
+    ctx.refuse("`iter`: an iterator is state that changes as it is read", "write a `for` loop, or index the sequence")
+
+
+def next_(ctx: Context, iterator: Value, default: Value = MISSING) -> Value:
+    """`next(...)` of a run-time object is an effect."""
+    if isinstance(iterator, Num):
+        return effect(ctx, next, [iterator, *([] if default is MISSING else [default])], {})
+    ctx.refuse("`next` of something that is not a run-time iterator", "write a `for` loop, or index the sequence")
+
+
+def warn_(
+    ctx: Context, message: Value, category: Value = NONE, stacklevel: Value = Known(1), source: Value = NONE
+) -> Value:
+    """`warnings.warn(...)`."""
+    return silent_effect(warnings.warn)(ctx, message, category)
+
+
+def refused(reason: str, hint: str) -> Handler:
+    """A handler that refuses."""
+
+    def handler(ctx: Context, *args: Value, **kwargs: Value) -> Value:
+        ctx.refuse(reason, hint)
+
+    return handler
+
+
+FUNCTIONS: dict[Any, Handler] = {
+    len: length,
+    range: iteration.range_,
+    enumerate: iteration.enumerate_,
+    zip: iteration.zip_,
+    reversed: iteration.reversed_,
+    map: iteration.map_,
+    filter: filter_,
+    sum: sum_,
+    min: _extremum("min", prelude.smallest, prelude.smallest_by, iteration.least),
+    max: _extremum("max", prelude.largest, prelude.largest_by, iteration.greatest),
+    any: any_,
+    all: all_,
+    sorted: sorted_,
+    abs: abs_,
+    round: scalars.round_,
+    pow: pow_,
+    divmod: divmod_,
+    isinstance: isinstance_,
+    issubclass: issubclass_,
+    type: type_,
+    callable: callable_,
+    hasattr: hasattr_,
+    getattr: getattr_,
+    setattr: setattr_,
+    list: list_,
+    tuple: tuple_,
+    dict: dict_,
+    set: set_,
+    frozenset: set_,
+    slice: slice_,
+    str: str_,
+    repr: repr_,
+    format: format_,
+    print: silent_effect(print),
+    warnings.warn: warn_,
+    iter: iter_,
+    next: next_,
+    id: refused("`id`: the identity of a value has no meaning in generated code", "compare with `is` or `==`"),
+    hash: refused("`hash` of a run-time value", "hash compile-time constants outside the function"),
+    vars: refused("`vars`", "name the attributes"),
+    dir: refused("`dir`", "name the attributes"),
+    globals: refused("`globals`", "name the variables"),
+    locals: refused("`locals`", "name the variables"),
+    eval: refused("`eval`", "write the expression out"),
+    exec: refused("`exec`", "write the code out"),
+    compile: refused("`compile`", "write the code out"),
+    __import__: refused("`__import__`", "import the module at the top of the file"),
+    open: refused("`open`: reading files inside a differentiated function", "read before, and pass the data as an argument"),
+    input: refused("`input` inside a differentiated function", "read before, and pass the data as an argument"),
+    delattr: refused("`delattr`", "keep the attribute"),
+    memoryview: refused("`memoryview`", "use NumPy's views"),
+    bytearray: refused("`bytearray`", "use a NumPy array"),
+}

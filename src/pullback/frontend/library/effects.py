@@ -1,0 +1,234 @@
+"""Calls with effects: random draws, clocks, logging.
+
+They stay in their place and order.  A draw carries no derivative; `normal` and `uniform` of run-time parameters are
+written as the scaled standard draw that NumPy makes of them, so that the parameters get theirs.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pullback.frontend.context import Context
+from pullback.frontend.library import builtins, facts
+from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given, name_of
+from pullback.frontend.values import Known, Num, TupleValue, Value
+from pullback.ir import core_ops as core
+from pullback.ir.core_ops import shape_axes
+from pullback.ir.nodes import Op
+from pullback.rules.registry import op_of, path_of
+from pullback.styles.style import FLOAT64, INT64, PY_FLOAT, PY_INT, Anything, Array, Foreign, Static, Style
+
+_GENERATORS = (np.random.Generator, np.random.RandomState)
+_ops: dict[tuple[Any, Any], Op] = {}
+
+
+def _effect_op(fn: Any, style: Callable[..., Style]) -> Op:
+    key = (fn, style)
+    if key not in _ops:
+        _ops[key] = Op(name_of(fn), fn, style, effect=True, numpy_path=path_of(fn), fn=fn)
+    return _ops[key]
+
+
+def _float(*_: Style, **__: Style) -> Style:
+    return PY_FLOAT
+
+
+def _int(*_: Style, **__: Style) -> Style:
+    return PY_INT
+
+
+def _unknown(*_: Style, **__: Style) -> Style:
+    return Anything()
+
+
+def _generator(*_: Style, **__: Style) -> Style:
+    return Foreign(np.random.Generator)
+
+
+def _legacy_state(*_: Style, **__: Style) -> Style:
+    return Foreign(np.random.RandomState)
+
+
+def _sized(kind: Any) -> Callable[..., Style]:
+    """The style of a draw whose size comes first (after the generator) or by name."""
+
+    def style(*args: Style, size: Style = Static(None), **_: Style) -> Style:
+        given_size = args[-1] if args and not isinstance(args[-1], Foreign) else size
+        if given_size == Static(None):
+            return PY_FLOAT if kind == FLOAT64 else PY_INT
+        return Array(kind, shape_axes(given_size), True)
+
+    return style
+
+
+_floats, _ints = _sized(FLOAT64), _sized(INT64)
+
+
+def _call(fn: Any, style: Callable[..., Style]) -> Handler:
+    def handler(ctx: Context, *args: Value, **kwargs: Value) -> Value:
+        return ctx.call(_effect_op(fn, style), args, kwargs, "draw" if "random" in name_of(fn) else "t")
+
+    return handler
+
+
+# ---------------------------------------------------------------------------------------------------- random draws
+
+
+def _standard(ctx: Context, owner: Value | None, name: str, size: Value) -> Value:
+    """A standard draw of the generator `owner`, or of the module."""
+    sized = [size] if given(size) else []
+    if owner is None:
+        return ctx.call(_effect_op(getattr(np.random, name), _floats), sized, {}, "draw")
+    fn = getattr(_class_of(ctx, owner), name)
+    return ctx.call(_effect_op(fn, _floats), [owner, *sized], {}, "draw")
+
+
+def _class_of(ctx: Context, owner: Value) -> type:
+    style = ctx.style(owner)
+    assert isinstance(style, Foreign)
+    return style.cls
+
+
+def _size_of(ctx: Context, a: Value, b: Value, size: Value) -> Value:
+    """The size of a draw: as given, else of the broadcast parameters."""
+    if given(size):
+        return size
+    for one, other in ((a, b), (b, a)):
+        style, rest = facts.array_style(ctx, one), facts.rank(ctx, other)
+        if style is not None:
+            if style.axes is None or rest != 0 and facts.array_style(ctx, other) != style:
+                ctx.refuse("a random draw of arrays of parameters without a size", "pass size=...")
+            return facts.shape(ctx, one)
+    return NONE
+
+
+def _normal(ctx: Context, owner: Value | None, loc: Value, scale: Value, size: Value) -> Value:
+    draw = _standard(ctx, owner, "standard_normal", _size_of(ctx, loc, scale, size))
+    return _plus(ctx, loc, _times(ctx, scale, draw))
+
+
+def _uniform(ctx: Context, owner: Value | None, low: Value, high: Value, size: Value) -> Value:
+    name = "random_sample" if owner is None or _class_of(ctx, owner) is np.random.RandomState else "random"
+    draw = _standard(ctx, owner, name, _size_of(ctx, low, high, size))
+    width = ctx.call(core.OPERATORS["-"], [high, low])
+    return _plus(ctx, low, _times(ctx, width, draw))
+
+
+def _plus(ctx: Context, a: Value, b: Value) -> Value:
+    return ctx.call(core.OPERATORS["+"], [a, b])
+
+
+def _times(ctx: Context, a: Value, b: Value) -> Value:
+    return ctx.call(core.OPERATORS["*"], [a, b])
+
+
+def normal(ctx: Context, loc: Value = Known(0.0), scale: Value = Known(1.0), size: Value = NONE) -> Value:
+    """`np.random.normal(loc, scale, size)`."""
+    return _normal(ctx, None, loc, scale, size)
+
+
+def uniform(ctx: Context, low: Value = Known(0.0), high: Value = Known(1.0), size: Value = NONE) -> Value:
+    """`np.random.uniform(low, high, size)`."""
+    return _uniform(ctx, None, low, high, size)
+
+
+def _only_constants(ctx: Context, what: str, args: Args, kwargs: Kwargs) -> None:
+    """A draw passes no derivative to its parameters: refuse those that may be active."""
+    for value in [*args, *kwargs.values()]:
+        style = facts.array_style(ctx, value) or facts.scalar_style(ctx, value)
+        if not isinstance(value, Known) and style is not None and style.kind in "fc":
+            ctx.refuse(f"`{what}` of run-time parameters: a random draw passes no derivative",
+                       "draw standard values and transform them (loc + scale * standard_normal), or draw outside")
+
+
+def _opaque_draw(fn: Any) -> Handler:
+    def handler(ctx: Context, *args: Value, **kwargs: Value) -> Value:
+        _only_constants(ctx, name_of(fn), args, kwargs)
+        return ctx.call(_effect_op(fn, _unknown), args, kwargs, "draw")
+
+    return handler
+
+
+def generator_method(ctx: Context, owner: Value, name: str, args: Args, kwargs: Kwargs) -> Value:
+    """A method of a random generator."""
+    cls = _class_of(ctx, owner)
+    if name in _PLACED:
+        return _PLACED[name](ctx, owner, *args, **kwargs)
+    fn = getattr(cls, name, None)
+    if fn is None or name == "shuffle":
+        ctx.refuse(f"`{cls.__name__}.{name}`", "draw an order with permutation(n) and index by it")
+    _only_constants(ctx, f"{cls.__name__}.{name}", args, kwargs)
+    style = _floats if name in ("random", "standard_normal", "random_sample") and not kwargs.keys() - {"size"} else _unknown
+    return ctx.call(_effect_op(fn, style), [owner, *args], kwargs, "draw")
+
+
+def _method_normal(
+    ctx: Context, owner: Value, loc: Value = Known(0.0), scale: Value = Known(1.0), size: Value = NONE
+) -> Value:
+    return _normal(ctx, owner, loc, scale, size)
+
+
+def _method_uniform(
+    ctx: Context, owner: Value, low: Value = Known(0.0), high: Value = Known(1.0), size: Value = NONE
+) -> Value:
+    return _uniform(ctx, owner, low, high, size)
+
+
+_PLACED: dict[str, Callable[..., Value]] = {"normal": _method_normal, "uniform": _method_uniform}
+
+
+def is_generator(ctx: Context, value: Value) -> bool:
+    """Whether a value is a random generator."""
+    if not isinstance(value, Num):
+        return False
+    style = ctx.style(value)
+    return isinstance(style, Foreign) and issubclass(style.cls, _GENERATORS)
+
+
+# ------------------------------------------------------------------------------------------------ opaque objects
+
+
+def opaque_method(ctx: Context, owner: Value, name: str, args: Args, kwargs: Kwargs) -> Value:
+    """A method of a run-time object of which nothing is known: an effect on inactive arguments that are no arrays."""
+    for value in [*args, *kwargs.values()]:
+        if facts.types_of(ctx, value) is None or not isinstance(value, Known | Num | TupleValue):
+            ctx.refuse(f"`.{name}(...)` of an object of which the compiler knows nothing, with arrays or containers",
+                       "compute it outside the function and pass the result as an argument")
+    _only_constants(ctx, f".{name}", args, kwargs)
+    bound = ctx.call(core.attribute, [owner, Known(name)], hint=name)
+    return ctx.call(core.call_effect, [bound, *args], kwargs, "result")
+
+
+def log(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
+    """A call of a logger's method."""
+    return builtins.silent_effect(fn)(ctx, *args, **kwargs)
+
+
+_CLOCKS = (time.time, time.perf_counter, time.monotonic, time.process_time)
+_INTEGER_CLOCKS = (time.time_ns, time.perf_counter_ns, time.monotonic_ns, time.process_time_ns)
+_DRAWS = tuple(
+    fn
+    for name in np.random.__all__
+    if callable(fn := getattr(np.random, name)) and not isinstance(fn, type) and name not in ("shuffle", "normal", "uniform")
+)
+
+FUNCTIONS: dict[Any, Handler] = {
+    **{fn: _opaque_draw(fn) for fn in _DRAWS if op_of(fn) is None},
+    np.random.normal: normal,
+    np.random.uniform: uniform,
+    np.random.default_rng: _call(np.random.default_rng, _generator),
+    np.random.RandomState: _call(np.random.RandomState, _legacy_state),
+    **{fn: _call(fn, _float) for fn in _CLOCKS},
+    **{fn: _call(fn, _int) for fn in _INTEGER_CLOCKS},
+    time.sleep: builtins.silent_effect(time.sleep),
+    random.random: _call(random.random, _float),
+    random.randint: _call(random.randint, _int),
+    random.seed: builtins.silent_effect(random.seed),
+    **{fn: builtins.silent_effect(fn) for fn in (logging.debug, logging.info, logging.warning, logging.error)},
+}

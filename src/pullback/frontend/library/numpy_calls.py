@@ -1,0 +1,355 @@
+"""Calls of NumPy functions: their operation, and what is the same for all of them.
+
+`out=` is a store into the target (so that the IR has no output arguments), `where=` a selection, `dtype=` of a ufunc a
+cast of its operands.  Functions that may return views get their options by position: a view step of a path has only
+positions.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from pullback.frontend.context import Context
+from pullback.frontend.library import facts, mutation, scalars
+from pullback.frontend.library.calls import NONE, Args, Kwargs, given, is_array, is_runtime, name_of, operation
+from pullback.frontend.values import ArrayRef, IterValue, Known, TupleValue, Value
+from pullback.ir import core_ops as core
+from pullback.ir.builder import index_step
+from pullback.ir.nodes import Pack
+from pullback.rules.registry import declare, op_of, path_of
+from pullback.styles.broadcast import ufunc_style
+
+# options that do not change what is computed, with the only values they may have
+_IDLE: dict[str, tuple[Any, ...]] = {
+    "subok": (True, False),
+    "like": (None,),
+    "order": ("K", "C", None),
+    "device": (None, "cpu"),
+    "kind": (None, "quicksort", "stable", "mergesort", "heapsort", "introselect"),
+    "stable": (None, True, False),
+    "overwrite_input": (False,),
+    "optimize": (True, False, "greedy", "optimal"),
+}
+_ORDER_MATTERS = (np.ravel, np.reshape)
+_OUT_AT = {np.dot: 2, np.concatenate: 2, np.choose: 2, np.take: 3}
+
+
+def call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
+    """A call of a NumPy function that has an operation."""
+    if isinstance(fn, np.ufunc):
+        return ufunc_call(ctx, fn, args, kwargs)
+    args, kwargs, out = _take_out(ctx, fn, list(args), dict(kwargs))
+    kwargs = _without_idle(ctx, fn, kwargs)
+    for name in ("dtype",):
+        if name in kwargs and given(kwargs[name]):
+            kwargs[name] = Known(scalars.dtype_argument(ctx, kwargs[name]))
+    if out is None:
+        return plain_call(ctx, fn, args, kwargs)
+    _needs_out(ctx, out)
+    value = plain_call(ctx, fn, args, kwargs)
+    _check_out_dtype(ctx, fn, value, out)
+    ctx.write(out, (), value)
+    return out
+
+
+def plain_call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
+    """Emit the operation; a reshape of what is proved contiguous is a view."""
+    operands = [_materialised(ctx, fn, a) for a in args]
+    named = {k: _materialised(ctx, fn, v) for k, v in kwargs.items()}
+    if fn in _VIEWS:
+        operands, named = _positional(fn, operands, named)
+        _refuse_unknown_shape(ctx, fn, operands)
+    op = operation(fn)
+    if fn in (np.reshape, np.ravel) and not named and operands and _is_certain_view(ctx, fn, operands):
+        return ctx.view(operands[0], Pack("view", tuple(ctx.operand(v) for v in operands[1:]), op))
+    return ctx.call(op, operands, named)
+
+
+def _materialised(ctx: Context, fn: Any, value: Value) -> Value:
+    """NumPy takes a range for an array of integers, and makes nonsense of other iterators."""
+    if isinstance(value, IterValue):
+        if value.range_ is not None:
+            return ctx.wrap(ctx.builder.call(operation(np.arange), *value.range_, hint="r"))
+        ctx.refuse(f"`{name_of(fn)}` of an iterator", "NumPy does not run over iterators: pass list(...)")
+    return value
+
+
+_VIEWS: frozenset[Any] = frozenset(
+    fn
+    for fn in (
+        np.reshape, np.ravel, np.squeeze, np.expand_dims, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.flip,
+        np.fliplr, np.flipud, np.rot90, np.broadcast_to, np.diagonal, np.real, np.imag, np.atleast_1d, np.atleast_2d,
+        np.atleast_3d, getattr(np, "matrix_transpose", None), getattr(np.linalg, "matrix_transpose", None),
+    )
+    if fn is not None
+)  # fmt: skip
+
+
+def _is_certain_view(ctx: Context, fn: Any, operands: Sequence[Value]) -> bool:
+    if not isinstance(operands[0], ArrayRef):
+        return False
+    if len(operands) > (2 if fn is np.reshape else 1):
+        order = operands[-1]
+        if not (isinstance(order, Known) and order.obj == "C"):
+            return False
+    style = facts.array_style(ctx, operands[0])
+    return style is not None and style.contiguous
+
+
+def _refuse_unknown_shape(ctx: Context, fn: Any, operands: Sequence[Value]) -> None:
+    if fn in (np.atleast_1d, np.atleast_2d, np.atleast_3d) and len(operands) != 1:
+        ctx.refuse(f"`{name_of(fn)}` of several arrays", "call it once for each")
+
+
+@lru_cache(maxsize=512)
+def _parameters(fn: Any) -> Mapping[str, inspect.Parameter] | None:
+    try:
+        return inspect.signature(fn).parameters
+    except (TypeError, ValueError):
+        return None
+
+
+def _positional(fn: Any, args: Sequence[Value], kwargs: Kwargs) -> tuple[list[Value], dict[str, Value]]:
+    """Options by position as far as possible."""
+    parameters = _parameters(fn)
+    out, rest = list(args), dict(kwargs)
+    if not rest or parameters is None:
+        return out, rest
+    for name, parameter in list(parameters.items())[len(out) :]:
+        if not rest or parameter.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
+            break
+        if name in rest:
+            out.append(rest.pop(name))
+        elif parameter.default is not inspect.Parameter.empty:
+            out.append(Known(parameter.default))
+        else:
+            break
+    return out, rest
+
+
+def _without_idle(ctx: Context, fn: Any, kwargs: dict[str, Value]) -> dict[str, Value]:
+    out: dict[str, Value] = {}
+    for name, value in kwargs.items():
+        if name in _IDLE and not (name == "order" and fn in _ORDER_MATTERS):
+            if ctx.known(value) not in _IDLE[name]:
+                ctx.refuse(f"`{name_of(fn)}({name}={ctx.known(value)!r})`", "leave the option out")
+            continue
+        out[name] = value
+    return out
+
+
+# ------------------------------------------------------------------------------------------------------------ out=
+
+
+def _take_out(
+    ctx: Context, fn: Any, args: list[Value], kwargs: dict[str, Value]
+) -> tuple[list[Value], dict[str, Value], Value | None]:
+    """Split off the output argument, by name or by position."""
+    out = kwargs.pop("out", NONE)
+    at = _out_position(fn)
+    if at is not None and len(args) > at:
+        out = args[at]
+        rest = args[at + 1 :]
+        args = args[:at]
+        parameters = _parameters(fn)
+        if rest:
+            if parameters is None:
+                ctx.refuse(f"`{name_of(fn)}` with arguments after `out`", "pass them by name")
+            kwargs.update(zip(list(parameters)[at + 1 :], rest, strict=False))
+    return args, kwargs, out if given(out) else None
+
+
+def _out_position(fn: Any) -> int | None:
+    if fn in _OUT_AT:
+        return _OUT_AT[fn]
+    names = list(_parameters(fn) or ())
+    return names.index("out") if "out" in names else None
+
+
+def _needs_out(ctx: Context, out: Value) -> None:
+    if not is_array(out):
+        ctx.refuse("`out=` must be an array", "pass an array made before, of the result's shape")
+
+
+def _check_out_dtype(ctx: Context, fn: Any, value: Value, out: Value) -> None:
+    """A reduction computes in the dtype of its output: the same as ours only where it has the result's dtype."""
+    made, to = facts.dtype_of(ctx, value), facts.dtype_of(ctx, out)
+    if made is None or made != to:
+        ctx.refuse(f"`{name_of(fn)}(out=...)` into another dtype", "assign: target[...] = the call without out")
+
+
+# ---------------------------------------------------------------------------------------------------------- ufuncs
+
+
+def ufunc_operation(fn: np.ufunc) -> Any:
+    """The operation of a ufunc, another library's included (it has no rule unless one is registered)."""
+    found = op_of(fn)
+    if found is not None:
+        return found
+    return declare(fn, style=lambda *styles: ufunc_style(fn, *styles), elementwise=True, path=path_of(fn))
+
+
+def ufunc_call(ctx: Context, fn: np.ufunc, args: Args, kwargs: Kwargs) -> Value:
+    """`ufunc(x, y, out, where=mask, dtype=...)`."""
+    if any(t.endswith("O") and set(t) <= set("O->") for t in fn.types) and len(fn.types) == 1:
+        ctx.refuse(f"`{name_of(fn)}` computes with Python objects", "use the Python function, or np.vectorize of it")
+    operands, targets = list(args[: fn.nin]), list(args[fn.nin :])
+    if len(operands) < fn.nin:
+        ctx.refuse(f"`{name_of(fn)}` needs {fn.nin} arguments", "see its documentation")
+    operands = [_materialised(ctx, fn, v) for v in operands]
+    named = dict(kwargs)
+    targets = _targets(ctx, fn, targets, named.pop("out", NONE))
+    where = named.pop("where", Known(True))
+    casting = ctx.known(named.pop("casting", Known("same_kind")))
+    named.pop("signature", NONE)
+    dtype = named.pop("dtype", NONE)
+    named = _without_idle(ctx, fn, named)
+    if given(dtype):
+        operands = _cast_operands(ctx, fn, operands, scalars.dtype_argument(ctx, dtype), casting)
+    value = ctx.call(ufunc_operation(fn), operands, named)
+    everywhere = isinstance(where, Known) and where.obj is True
+    if not targets:
+        if not everywhere:
+            ctx.refuse(f"`{name_of(fn)}(where=...)` without out leaves values uninitialised",
+                       "pass out=np.zeros(...), or use np.where")
+        return value
+    return _store_results(ctx, fn, value, targets, None if everywhere else where, casting)
+
+
+def _targets(ctx: Context, fn: np.ufunc, positional: list[Value], out: Value) -> list[Value]:
+    targets = positional
+    if given(out):
+        targets = list(out.items) if isinstance(out, TupleValue) else [out]
+    if not any(given(t) for t in targets):
+        return []
+    if len(targets) != fn.nout or not all(given(t) for t in targets):
+        ctx.refuse(f"`{name_of(fn)}` with some of its outputs", "give all outputs, or none")
+    for t in targets:
+        _needs_out(ctx, t)
+    return targets
+
+
+def _store_results(
+    ctx: Context, fn: np.ufunc, value: Value, targets: list[Value], where: Value | None, casting: str
+) -> Value:
+    values = list(value.items) if isinstance(value, TupleValue) else [value]
+    for target, one in zip(targets, values, strict=True):
+        mutation.check_cast(ctx, one, target, casting, f"`{name_of(fn)}(out=...)`")
+        if where is not None:
+            one = ctx.call(operation(np.where), [where, one, target])
+        ctx.write(target, (), one)
+    return targets[0] if len(targets) == 1 else TupleValue(tuple(targets))
+
+
+def _cast_operands(
+    ctx: Context, fn: np.ufunc, operands: Sequence[Value], dtype: np.dtype[Any], casting: str
+) -> list[Value]:
+    """`dtype=` asks for the loop of that dtype: right where operands and results all have it."""
+    loop = dtype.char * fn.nin + "->" + dtype.char * fn.nout
+    if loop not in fn.types:
+        ctx.refuse(f"`{name_of(fn)}(dtype={dtype})`", "convert the operands with .astype")
+    out = []
+    for value in operands:
+        by = facts.dtype_of(ctx, value)
+        if by is None or not _castable(ctx, value, dtype, casting):
+            ctx.refuse(f"`{name_of(fn)}(dtype={dtype})` of these operands", "convert them with .astype")
+        out.append(value if by == dtype and is_runtime(value) and is_array(value) else scalars.converted(ctx, value, dtype))
+    return out
+
+
+def _castable(ctx: Context, value: Value, dtype: np.dtype[Any], casting: str) -> bool:
+    style = facts.scalar_style(ctx, value)
+    if style is not None and style.weak is True:
+        return "bifc".find(style.kind) <= "bifc".find(dtype.kind.replace("u", "i"))
+    by = facts.dtype_of(ctx, value)
+    return by is not None and bool(np.can_cast(by, dtype, casting))  # type: ignore[arg-type]
+
+
+# -------------------------------------------------------------------------------------------------- ufunc methods
+
+_REDUCE: dict[np.ufunc, Any] = {
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all,
+    np.logical_or: np.any,
+}  # fmt: skip
+_ACCUMULATE: dict[np.ufunc, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
+
+
+def ufunc_method(ctx: Context, fn: np.ufunc, name: str, args: Args, kwargs: Kwargs) -> Value:
+    """`np.add.reduce(x)` and the other methods of ufuncs."""
+    handler = _UFUNC_METHODS.get(name)
+    if handler is None:
+        ctx.refuse(f"`{name_of(fn)}.{name}`", "use a loop, or a reduction of NumPy")
+    try:
+        bound = inspect.signature(handler).bind(ctx, fn, *args, **kwargs)
+    except TypeError as error:
+        ctx.refuse(f"`{name_of(fn)}.{name}`: {error}", "see NumPy's documentation")
+    return handler(*bound.args, **bound.kwargs)
+
+
+def _reduce(
+    ctx: Context, fn: np.ufunc, array: Value, axis: Value = Known(0), dtype: Value = NONE, out: Value = NONE,
+    keepdims: Value = Known(False), initial: Value = NONE, where: Value = NONE,
+) -> Value:  # fmt: skip
+    as_function = _REDUCE.get(fn)
+    if as_function is None:
+        ctx.refuse(f"`{name_of(fn)}.reduce`", "use functools.reduce, or a loop")
+    if as_function in (np.max, np.min, np.all, np.any) and given(dtype):
+        ctx.refuse(f"`{name_of(fn)}.reduce(dtype=...)`", "convert with .astype first")
+    if as_function in (np.all, np.any) and given(initial):
+        ctx.refuse(f"`{name_of(fn)}.reduce(initial=...)`", "combine with the initial value afterwards")
+    more = {"axis": axis, "keepdims": keepdims}
+    more |= {k: v for k, v in (("dtype", dtype), ("out", out), ("initial", initial), ("where", where)) if given(v)}
+    return call(ctx, as_function, [array], more)
+
+
+def _accumulate(
+    ctx: Context, fn: np.ufunc, array: Value, axis: Value = Known(0), dtype: Value = NONE, out: Value = NONE
+) -> Value:
+    as_function = _ACCUMULATE.get(fn)
+    if as_function is None:
+        ctx.refuse(f"`{name_of(fn)}.accumulate`", "write a loop over the axis")
+    more = {"axis": axis} | {k: v for k, v in (("dtype", dtype), ("out", out)) if given(v)}
+    return call(ctx, as_function, [array], more)
+
+
+def _outer(ctx: Context, fn: np.ufunc, a: Value, b: Value) -> Value:
+    """Every element of `a` with every element of `b`."""
+    a, b = (v if is_array(v) or facts.scalar_style(ctx, v) else ctx.call(operation(np.array), [v]) for v in (a, b))
+    left, right = facts.rank(ctx, a), facts.rank(ctx, b)
+    if left is None or right is None:
+        ctx.refuse(f"`{name_of(fn)}.outer` of arrays whose rank is known at run time only", "name the axes with np.newaxis")
+    if left and right:
+        shape = facts.shape(ctx, a)
+        assert isinstance(shape, TupleValue)
+        a = call(ctx, np.reshape, [a, TupleValue((*shape.items, *[Known(1)] * right))], {})
+    return ufunc_call(ctx, fn, [a, b], {})
+
+
+def _at(ctx: Context, fn: np.ufunc, a: Value, indices: Value, b: Value = NONE) -> Value:
+    """`np.add.at(a, indices, b)`: repeated indices count each time."""
+    if fn not in (np.add, np.subtract) or not given(b):
+        ctx.refuse(f"`{name_of(fn)}.at`", "write a loop, or use np.add.at")
+    _needs_out(ctx, a)
+    mutation.check_cast(ctx, b, a, "same_kind", f"`{name_of(fn)}.at`")
+    if fn is np.subtract:
+        b = ctx.call(ufunc_operation(np.negative), [b])
+    entries = indices.items if isinstance(indices, TupleValue) else (indices,)
+    step = index_step(*[ctx.operand(e) for e in entries], as_tuple=isinstance(indices, TupleValue))
+    added = ctx.builder.call(core.add_at, ctx.operand(a), ctx.operand(b), step, hint="t")
+    ctx.write(a, (), ctx.wrap(added))
+    return NONE
+
+
+_UFUNC_METHODS: dict[str, Callable[..., Value]] = {
+    "reduce": _reduce,
+    "accumulate": _accumulate,
+    "outer": _outer,
+    "at": _at,
+    "__call__": ufunc_call,
+}
+

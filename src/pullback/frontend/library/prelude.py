@@ -1,0 +1,427 @@
+"""Library functions in plain Python: the front end lowers these bodies as if the user had written them.
+
+What comes in are the user's operands; loops over known items unroll where they must, others stay loops.  These are the
+meanings of Python's own functions, so they also run as they stand (and are tested so).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+
+class Missing:
+    """The mark of an argument that was not given."""
+
+
+MISSING = Missing
+
+
+def add_up(items: Iterable[Any], start: Any = 0) -> Any:
+    """sum"""
+    total = start
+    for item in items:
+        total = total + item
+    return total
+
+
+def multiply_up(items: Iterable[Any], start: Any = 1) -> Any:
+    """math.prod"""
+    total = start
+    for item in items:
+        total = total * item
+    return total
+
+
+def largest(items: Any) -> Any:
+    """max of a sequence that is not empty"""
+    best = items[0]
+    for i in range(1, len(items)):
+        if items[i] > best:
+            best = items[i]
+    return best
+
+
+def smallest(items: Any) -> Any:
+    """min of a sequence that is not empty"""
+    best = items[0]
+    for i in range(1, len(items)):
+        if items[i] < best:
+            best = items[i]
+    return best
+
+
+def largest_by(key: Callable[[Any], Any], items: Any) -> Any:
+    """max with a key"""
+    best = items[0]
+    mark = key(best)
+    for i in range(1, len(items)):
+        item = items[i]
+        candidate = key(item)
+        if candidate > mark:
+            best = item
+            mark = candidate
+    return best
+
+
+def smallest_by(key: Callable[[Any], Any], items: Any) -> Any:
+    """min with a key"""
+    best = items[0]
+    mark = key(best)
+    for i in range(1, len(items)):
+        item = items[i]
+        candidate = key(item)
+        if candidate < mark:
+            best = item
+            mark = candidate
+    return best
+
+
+def any_of(items: Iterable[Any]) -> bool:
+    """any"""
+    found = False
+    for item in items:
+        if item:
+            found = True
+            break
+    return found
+
+
+def all_of(items: Iterable[Any]) -> bool:
+    """all"""
+    good = True
+    for item in items:
+        if not item:
+            good = False
+            break
+    return good
+
+
+def absolute(x: Any) -> Any:
+    """abs of a Python integer"""
+    return -x if x < 0 else x
+
+
+def quotient_and_remainder(a: Any, b: Any) -> Any:
+    """divmod"""
+    return a // b, a % b
+
+
+def collect(items: Iterable[Any]) -> list[Any]:
+    """list"""
+    return [item for item in items]
+
+
+def keep(predicate: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """filter"""
+    return [item for item in items if predicate(item)]
+
+
+def keep_true(items: Iterable[Any]) -> list[Any]:
+    """filter(None, items)"""
+    return [item for item in items if item]
+
+
+def transform(fn: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """map over one sequence"""
+    return [fn(item) for item in items]
+
+
+def fold(fn: Callable[[Any, Any], Any], items: Any) -> Any:
+    """functools.reduce without an initial value"""
+    total = items[0]
+    for i in range(1, len(items)):
+        total = fn(total, items[i])
+    return total
+
+
+def fold_from(fn: Callable[[Any, Any], Any], items: Iterable[Any], total: Any) -> Any:
+    """functools.reduce with an initial value"""
+    for item in items:
+        total = fn(total, item)
+    return total
+
+
+def partial(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """functools.partial"""
+
+    def bound(*more: Any, **named: Any) -> Any:
+        return fn(*args, *more, **{**kwargs, **named})
+
+    return bound
+
+
+def running(items: Any, fn: Callable[[Any, Any], Any]) -> list[Any]:
+    """itertools.accumulate of a sequence that is not empty"""
+    total = items[0]
+    out = [total]
+    for i in range(1, len(items)):
+        total = fn(total, items[i])
+        out.append(total)
+    return out
+
+
+def running_from(items: Iterable[Any], fn: Callable[[Any, Any], Any], total: Any) -> list[Any]:
+    """itertools.accumulate with an initial value"""
+    out = [total]
+    for item in items:
+        total = fn(total, item)
+        out.append(total)
+    return out
+
+
+def spread(fn: Callable[..., Any], items: Iterable[Any]) -> list[Any]:
+    """itertools.starmap"""
+    return [fn(*item) for item in items]
+
+
+def chained(first: Iterable[Any], second: Iterable[Any]) -> list[Any]:
+    """itertools.chain of two"""
+    out = [item for item in first]
+    for item in second:
+        out.append(item)
+    return out
+
+
+def pairs(first: Any, second: Any) -> list[Any]:
+    """itertools.product of two"""
+    return [(a, b) for a in first for b in second]
+
+
+def extend(items: list[Any], more: Iterable[Any]) -> None:
+    """list.extend"""
+    for item in more:
+        items.append(item)
+
+
+def insertion_sorted(items: list[Any]) -> list[Any]:
+    """sorted of a short list"""
+    out = [item for item in items]
+    for i in range(1, len(out)):
+        for k in range(i, 0, -1):
+            a = out[k - 1]
+            b = out[k]
+            swap = b < a
+            out[k - 1] = b if swap else a
+            out[k] = a if swap else b
+    return out
+
+
+def insertion_sorted_down(items: list[Any]) -> list[Any]:
+    """sorted(reverse=True) of a short list"""
+    out = [item for item in items]
+    for i in range(1, len(out)):
+        for k in range(i, 0, -1):
+            a = out[k - 1]
+            b = out[k]
+            swap = a < b
+            out[k - 1] = b if swap else a
+            out[k] = a if swap else b
+    return out
+
+
+def to_list(x: Any) -> Any:
+    """ndarray.tolist"""
+    return x.item() if x.ndim == 0 else [to_list(row) for row in x]
+
+
+# ------------------------------------------------------------------------------------- operators as functions
+
+
+def plus(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def minus(a: Any, b: Any) -> Any:
+    return a - b
+
+
+def times(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def over(a: Any, b: Any) -> Any:
+    return a / b
+
+
+def floor_over(a: Any, b: Any) -> Any:
+    return a // b
+
+
+def remainder(a: Any, b: Any) -> Any:
+    return a % b
+
+
+def power(a: Any, b: Any) -> Any:
+    return a**b
+
+
+def power_modulo(a: Any, b: Any, m: Any) -> Any:
+    return a**b % m
+
+
+def matrix_times(a: Any, b: Any) -> Any:
+    return a @ b
+
+
+def negative(a: Any) -> Any:
+    return -a
+
+
+def positive(a: Any) -> Any:
+    return +a
+
+
+def inverted(a: Any) -> Any:
+    return ~a
+
+
+def negation(a: Any) -> Any:
+    return not a
+
+
+def less(a: Any, b: Any) -> Any:
+    return a < b
+
+
+def less_equal(a: Any, b: Any) -> Any:
+    return a <= b
+
+
+def greater(a: Any, b: Any) -> Any:
+    return a > b
+
+
+def greater_equal(a: Any, b: Any) -> Any:
+    return a >= b
+
+
+def equal(a: Any, b: Any) -> Any:
+    return a == b
+
+
+def not_equal(a: Any, b: Any) -> Any:
+    return a != b
+
+
+def both(a: Any, b: Any) -> Any:
+    return a & b
+
+
+def either(a: Any, b: Any) -> Any:
+    return a | b
+
+
+def exclusive(a: Any, b: Any) -> Any:
+    return a ^ b
+
+
+def shift_left(a: Any, b: Any) -> Any:
+    return a << b
+
+
+def shift_right(a: Any, b: Any) -> Any:
+    return a >> b
+
+
+def same(a: Any, b: Any) -> bool:
+    return a is b
+
+
+def different(a: Any, b: Any) -> bool:
+    return a is not b
+
+
+def within(container: Any, item: Any) -> bool:
+    return item in container
+
+
+def get_item(a: Any, index: Any) -> Any:
+    return a[index]
+
+
+def set_item(a: Any, index: Any, value: Any) -> None:
+    a[index] = value
+
+
+def add_in_place(a: Any, b: Any) -> Any:
+    a += b
+    return a
+
+
+def subtract_in_place(a: Any, b: Any) -> Any:
+    a -= b
+    return a
+
+
+def multiply_in_place(a: Any, b: Any) -> Any:
+    a *= b
+    return a
+
+
+def divide_in_place(a: Any, b: Any) -> Any:
+    a /= b
+    return a
+
+
+# ------------------------------------------------------------------------------------------------ writes of NumPy
+
+
+def put(a: Any, ind: Any, v: Any) -> None:
+    """np.put, mode "raise": positions in the flat array; values are repeated as needed"""
+    flat = a.reshape(-1)
+    where = np.ravel(np.asarray(ind))
+    values = np.ravel(np.asarray(v))
+    flat[where] = values[np.arange(where.size) % values.size]
+
+
+def put_same(a: Any, ind: Any, v: Any) -> None:
+    """np.put of one value, or of as many values as positions"""
+    flat = a.reshape(-1)
+    flat[ind] = v
+
+
+def put_mask(a: Any, mask: Any, values: Any) -> None:
+    """np.putmask: where the mask holds, the value at the same flat position (values are repeated as needed)"""
+    given = np.ravel(np.asarray(values))
+    a[...] = np.where(mask, np.reshape(given[np.arange(a.size) % given.size], a.shape), a)
+
+
+def put_mask_same(a: Any, mask: Any, values: Any) -> None:
+    """np.putmask of one value, or of an array of the same shape"""
+    a[...] = np.where(mask, values, a)
+
+
+def place(a: Any, mask: Any, vals: Any) -> None:
+    """np.place: the first values into the positions where the mask holds"""
+    given = np.ravel(np.asarray(vals))
+    count = np.count_nonzero(mask)
+    a[np.asarray(mask, dtype=bool)] = given[np.arange(count) % given.size]
+
+
+def fill_diagonal(a: Any, val: Any) -> None:
+    """np.fill_diagonal of a matrix with a scalar"""
+    n = min(a.shape[0], a.shape[1])
+    index = np.arange(n)
+    a[index, index] = val
+
+
+def fill_diagonal_many(a: Any, val: Any) -> None:
+    """np.fill_diagonal of a matrix with a sequence (repeated as needed)"""
+    given = np.ravel(np.asarray(val))
+    n = min(a.shape[0], a.shape[1])
+    index = np.arange(n)
+    a[index, index] = given[index % given.size]
+
+
+def copy_where(dst: Any, src: Any, where: Any) -> None:
+    """np.copyto with a mask"""
+    dst[...] = np.where(where, src, dst)
+
+
+
+def singles(items: Iterable[Any]) -> list[Any]:
+    """itertools.product of one"""
+    return [(item,) for item in items]
