@@ -7,23 +7,13 @@ written; cotangents that are returned own their memory and share it with nothing
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from pullback.errors import Loc
-from pullback.ir import core_ops as core
-from pullback.ir.core_ops import style_of
-from pullback.ir.nodes import Block, Call, Function, Stmt, Var
-from pullback.ir.walk import map_operands
-from pullback.styles.style import ListOf, Scalar, numeric
+from pullback.ir.nodes import Function
+from pullback.passes.buffers.decide import decide
+from pullback.passes.buffers.rewrite import Copy, Rewriter
 
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """A copy that was inserted: where, of what, and why."""
-
-    loc: Loc
-    name: str
-    reason: str
+__all__ = ["Buffered", "Copy", "bufferize"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,29 +25,19 @@ class Buffered:
 
 
 def bufferize(function: Function, *, in_place: bool = True, copy_residuals: bool = False) -> Buffered:
-    """Decide every write; `in_place=False`: each copies its operand first."""
-    body = _copying(function.body)
-    return Buffered(replace(function, body=body), ())
+    """Decide every write; `in_place=False`: each copies its operand first.
+
+    The last result of a joint function or a pullback (the cotangents) owns its memory; so do the residuals, the last
+    result of a primal, under `copy_residuals`.
+    """
+    owned = _owned_result(function, copy_residuals)
+    rewriter = Rewriter(decide(function, in_place=in_place, owned=owned))
+    done = rewriter.function(function, owned)
+    return Buffered(done, tuple(rewriter.copies))
 
 
-def _copying(block: Block) -> Block:
-    out: list[Stmt] = []
-    for stmt in block.stmts:
-        if isinstance(stmt, Call) and stmt.op.writes:
-            out += _copied(stmt)
-        else:
-            out.append(map_operands(stmt, lambda x: x, _copying))
-    return Block(tuple(out))
-
-
-def _copied(stmt: Call) -> list[Stmt]:
-    base = stmt.args[0]
-    if stmt.op is core.accumulate:
-        return [replace(stmt, op=core.OPERATORS["+"])]
-    style = numeric(style_of(base))
-    if isinstance(style, Scalar):
-        return [stmt]
-    is_list = isinstance(style, ListOf) or not isinstance(base, Var)
-    copied = Var(base.hint if isinstance(base, Var) else stmt.targets[0].hint, stmt.targets[0].style)
-    copy = Call((copied,), core.make_list if is_list else core.copy, (base,), loc=stmt.loc)
-    return [copy, replace(stmt, args=(copied, *stmt.args[1:]))]
+def _owned_result(function: Function, copy_residuals: bool) -> int | None:
+    last = len(function.results) - 1
+    if function.kind in ("joint", "pullback"):
+        return last
+    return last if copy_residuals and last == 1 else None

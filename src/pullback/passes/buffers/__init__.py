@@ -1,0 +1,1 @@
+"""What shares memory with what, and which writes may happen in place."""

@@ -1,0 +1,268 @@
+"""The decision, write by write, in one forward walk (B1-B4 of the design).
+
+A write is in place iff this call owns every region that operand 0 may lie in and no value that is read later may lie in
+one.  At the head of a loop each carried slot gets a region of its own, which stands for the buffer it then holds; two
+slots share one only if their initial values or the values at the end of an iteration do.  So buffers that change roles
+(`u, v = v, u`) stay apart.  A slot whose initial value is what keeps its writes from being in place is copied once
+before the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pullback.ir.core_ops import style_of
+from pullback.ir.nodes import Block, Call, For, Function, If, Seq, Var, While
+from pullback.ir.walk import param_variables, variables
+from pullback.passes.buffers.deaths import Deaths, deaths
+from pullback.passes.buffers.regions import FOREIGN, NOTHING, READ_ONLY, Regions, Shares
+from pullback.passes.buffers.sharing import LIST_WRITES, Sharing, immutable
+from pullback.styles.style import Array, ListOf
+
+MAX_ROUNDS = 6
+
+Edge = list[Shares]
+
+
+@dataclass(slots=True)
+class Decisions:
+    """Why a write is not in place (by `id` of its Call), the slots to copy before a loop, the results to copy."""
+
+    copied: dict[int, str] = field(default_factory=dict)
+    before: dict[int, dict[int, str]] = field(default_factory=dict)
+    results: list[bool] = field(default_factory=list)  # for each leaf of the owned result, in order
+
+
+def decide(function: Function, *, in_place: bool, owned: int | None) -> Decisions:
+    """Decide every write; `owned` is the position of the result whose leaves must own their memory."""
+    walk = _Decide(deaths(function), in_place)
+    walk.params(function)
+    walk.block(function.body)
+    if owned is not None:
+        walk.own_results(function, owned)
+    return walk.out
+
+
+class _Decide:
+    def __init__(self, dead: Deaths, in_place: bool) -> None:
+        self.dead = dead
+        self.in_place = in_place
+        self.regions = Regions()
+        self.shares: dict[Var, Shares] = {}
+        self.sharing = Sharing(self.regions, self.shares)
+        self.out = Decisions()
+        self.wanted: list[frozenset[int]] = []  # what kept a write from being in place, since the loop's start
+
+    # --------------------------------------------------------------------------------------------- lives, deaths
+
+    def bind(self, var: Var, shares: Shares) -> None:
+        """A value comes to life."""
+        self.shares[var] = NOTHING if immutable(var.style) else shares
+        if var not in self.dead.unused:
+            self.regions.hold(self.shares[var], 1)
+
+    def release(self, variables: Sequence[Var]) -> None:
+        """Values die."""
+        for var in variables:
+            self.regions.hold(self.shares.get(var, NOTHING), -1)
+
+    def params(self, function: Function) -> None:
+        """Parameters are the caller's."""
+        for var in param_variables(function.params):
+            region = frozenset((self.regions.fresh(var, owned=False),))
+            self.bind(var, Shares(region, region))
+
+    # -------------------------------------------------------------------------------------------------- the walk
+
+    def block(self, block: Block) -> None:
+        """Walk a block's statements in order."""
+        for stmt in block.stmts:
+            match stmt:
+                case Call():
+                    self._call(stmt)
+                case If():
+                    self._if(stmt)
+                case For() | While():
+                    self._loop(stmt)
+
+    def _call(self, stmt: Call) -> None:
+        self.release(self.dead.after[id(stmt)])
+        results = [self._write(stmt)] if stmt.op.writes and stmt.targets else self.sharing.results(stmt)
+        for var, shares in zip(stmt.targets, results, strict=True):
+            self.bind(var, shares)
+
+    def _write(self, stmt: Call) -> Shares:
+        base = stmt.args[0]
+        self.out.copied.pop(id(stmt), None)
+        if immutable(style_of(base)):
+            return NOTHING if immutable(stmt.targets[0].style) else self.sharing.written(stmt, False)
+        bad = self._hindered(stmt)
+        if not bad:
+            return self.sharing.written(stmt, True)
+        self.out.copied[id(stmt)] = self._reason(bad)
+        self.wanted.append(bad)
+        return self.sharing.written(stmt, False)
+
+    def _hindered(self, stmt: Call) -> frozenset[int]:
+        """The regions that keep a write from being in place."""
+        base = stmt.args[0]
+        if not self.in_place:
+            return frozenset((READ_ONLY,))
+        own = self.sharing.operand(base).own
+        bad = {r for r in own if not self.regions.owned(r) or self.regions.held(r)}
+        if stmt.op in LIST_WRITES:
+            bad |= own if base in stmt.args[1:] else set()
+        else:
+            for step in stmt.args[2:]:  # an index array that is the array itself
+                bad |= own & self.sharing.operand(step).all()
+        return frozenset(bad)
+
+    def _reason(self, bad: frozenset[int]) -> str:
+        if not self.in_place:
+            return "bufferization is off"
+        if READ_ONLY in bad:
+            return "it may be a view that cannot be written"
+        if any(not self.regions.owned(r) for r in bad):
+            return "it may be the caller's array"
+        return "the value before the write is read later"
+
+    # -------------------------------------------------------------------------------------------------- branches
+
+    def _if(self, stmt: If) -> None:
+        edges = []
+        for side, (block, yields) in enumerate(((stmt.then, stmt.then_yields), (stmt.orelse, stmt.else_yields))):
+            mark = self.regions.mark()
+            self.release(self.dead.entry[id(stmt), side])
+            self.block(block)
+            edges.append([self.sharing.operand(y) for y in yields])
+            self.regions.rollback(mark)
+        self.release(self.dead.after[id(stmt)])
+        for var, shares in zip(stmt.results, self._join(id(stmt), edges), strict=True):
+            self.bind(var, shares)
+
+    def _join(self, key: int, edges: Sequence[Edge]) -> Edge:
+        """The regions of slots that get their values on several edges.
+
+        A slot gets a region of its own for the buffer it then holds, and keeps the regions that are not ours or that
+        another live value lies in.  Slots that share on one edge share.
+        """
+        sets: list[set[int]] = [set() for _ in range(2 * len(edges[0]))]
+        for edge in edges:
+            for region, places in _places(edge, self.regions).items():
+                for place in places:
+                    sets[place].add(self.regions.fresh(key, place))
+                kept = not self.regions.owned(region) or self.regions.held(region)
+                if kept or len(places) > 1:
+                    common = region if kept else self.regions.fresh(key, tuple(places))
+                    for place in places:
+                        sets[place].add(common)
+        small = [self.regions.small(s) for s in sets]
+        return [Shares(small[2 * k], small[2 * k + 1]) for k in range(len(edges[0]))]
+
+    # ----------------------------------------------------------------------------------------------------- loops
+
+    def _loop(self, stmt: For | While) -> None:
+        self.release(self.dead.entry[id(stmt), 0])
+        before: dict[int, str] = {}
+        start = len(self.wanted)
+        inits = [self.sharing.operand(x) for x in stmt.inits]
+        edges = [inits]
+        heads = self._join(id(stmt), edges)
+        for n in range(MAX_ROUNDS * (len(stmt.params) + 1)):
+            del self.wanted[start:]
+            end = self._round(stmt, heads)
+            if self._copy_before(stmt, inits, before):
+                inits = [self._fresh_init(stmt, k) if k in before else s for k, s in enumerate(inits)]
+                edges = [inits]
+                heads = self._join(id(stmt), edges)
+                continue
+            edges = [inits, *edges[1:], end]
+            grown = self._join(id(stmt), edges)
+            if grown == heads:
+                break
+            heads = grown if n < MAX_ROUNDS else self._worst(grown)
+        self.out.before[id(stmt)] = before
+        original = [self.sharing.operand(x) for x in stmt.inits]
+        self.wanted += [self._problems(original[k].own) for k in before]
+        self.release(self.dead.after[id(stmt)])
+        for var, shares in zip(stmt.results, heads, strict=True):
+            self.bind(var, shares)
+
+    def _round(self, stmt: For | While, heads: Edge) -> Edge:
+        """Walk the body under an assumption on the slots; returns what they hold at its end."""
+        mark = self.regions.mark()
+        for var, shares in zip(stmt.params, heads, strict=True):
+            self.bind(var, shares)
+        if isinstance(stmt, While):
+            self.block(stmt.cond)
+        else:
+            for var, it in zip(stmt.index, stmt.iters, strict=True):
+                everything = self.sharing.operand(it.value).all() if isinstance(it, Seq) else frozenset()
+                self.bind(var, Shares(everything, everything))
+        self.block(stmt.body)
+        end = [self.sharing.operand(y) for y in stmt.yields]
+        self.regions.rollback(mark)
+        return end
+
+    def _copy_before(self, stmt: For | While, inits: Edge, before: dict[int, str]) -> bool:
+        """Whether writes in the body call for copies of more initial values (B3)."""
+        problems = [self._problems(s.own) for s in inits]
+        seen: set[int] = set()
+        for k, shares in enumerate(inits):  # the first of several slots that begin in one buffer may keep it
+            twice = {r for r in shares.own if r in seen}
+            seen |= shares.own
+            shared = {self.regions.fresh(id(stmt), places) for places in self._groups(inits, k) if twice}
+            problems[k] = problems[k] | shared
+        known = frozenset().union(*problems)
+        found = False
+        for bad in self.wanted:
+            if not bad <= known:
+                continue
+            for k, problem in enumerate(problems):
+                if k not in before and problem & bad and isinstance(stmt.inits[k], Var):
+                    before[k] = self._reason(bad)
+                    found = True
+        return found
+
+    def _groups(self, inits: Edge, k: int) -> list[tuple[int, ...]]:
+        """The groups of slots that share a buffer with slot k at entry."""
+        return [tuple(p) for p in _places(inits, self.regions).values() if 2 * k in p and len(p) > 1]
+
+    def _problems(self, own: frozenset[int]) -> frozenset[int]:
+        return frozenset(r for r in own if not self.regions.owned(r) or self.regions.held(r))
+
+    def _fresh_init(self, stmt: For | While, k: int) -> Shares:
+        content = self.sharing.operand(stmt.inits[k]).content
+        return Shares(frozenset((self.regions.fresh(id(stmt), k, "before"),)), content)
+
+    def _worst(self, heads: Edge) -> Edge:
+        """The assumption that no slot is ours and all share."""
+        everything = self.regions.small(frozenset((FOREIGN,)).union(*(s.all() for s in heads)))
+        return [Shares(everything if s.own else s.own, everything if s.content else s.content) for s in heads]
+
+    # --------------------------------------------------------------------------------------------------- results
+
+    def own_results(self, function: Function, owned: int) -> None:
+        """Find the leaves of one result that share with anything, or are not ours."""
+        seen: set[int] = set()
+        for i, operand in enumerate(function.results):
+            if i != owned:
+                seen |= self.sharing.operand(operand).all()
+        for var in variables(function.results[owned]):
+            regions = self.shares.get(var, NOTHING).all()
+            shared = any(not self.regions.owned(r) for r in regions) or bool(regions & seen)
+            self.out.results.append(shared and isinstance(var.style, Array | ListOf))
+            seen |= regions
+
+
+def _places(edge: Edge, regions: Regions) -> dict[int, list[int]]:
+    """Where each region lies: 2k in slot k's own buffer, 2k + 1 in what it holds."""
+    found: dict[int, list[int]] = {}
+    for k, shares in enumerate(edge):
+        for place, ids in ((2 * k, shares.own), (2 * k + 1, shares.content)):
+            for region in sorted(ids):
+                places = found.setdefault(regions.find(region), [])
+                if place not in places:
+                    places.append(place)
+    return found

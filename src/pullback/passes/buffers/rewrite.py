@@ -1,0 +1,110 @@
+"""The decisions carried out: explicit copies before the writes that need them, before loops, and of results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from pullback.errors import NOWHERE, Loc
+from pullback.ir import core_ops as core
+from pullback.ir.core_ops import style_of
+from pullback.ir.nodes import Block, Call, For, Function, If, Op, Operand, Pack, Stmt, Var, While
+from pullback.passes.buffers.decide import Decisions
+from pullback.runtime import copy_list
+from pullback.styles.style import Array, ListOf, Style, numeric
+
+L = TypeVar("L", For, While)
+
+COPY_LIST = Op("copy_list", copy_list, lambda items: items, numpy_path="copy_list")
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy that was inserted: where, of what, and why."""
+
+    loc: Loc
+    name: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Rewriter:
+    """Rewrites one function; `copies` are the array copies it inserts."""
+
+    decisions: Decisions
+    copies: list[Copy] = field(default_factory=list)
+
+    def function(self, function: Function, owned: int | None) -> Function:
+        """The function with its copies."""
+        body = self.block(function.body)
+        if owned is None:
+            return replace(function, body=body)
+        more: list[Stmt] = []
+        flags = iter(self.decisions.results)
+        results = list(function.results)
+        results[owned] = self._owned(results[owned], flags, more)
+        return replace(function, body=Block((*body.stmts, *more)), results=tuple(results))
+
+    def block(self, block: Block) -> Block:
+        """A block with its copies."""
+        out: list[Stmt] = []
+        for stmt in block.stmts:
+            match stmt:
+                case Call():
+                    self._call(stmt, out)
+                case If():
+                    out.append(replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse)))
+                case For():
+                    stmt = self._before(stmt, out)
+                    out.append(replace(stmt, body=self.block(stmt.body)))
+                case While():
+                    stmt = self._before(stmt, out)
+                    out.append(replace(stmt, cond=self.block(stmt.cond), body=self.block(stmt.body)))
+        return Block(tuple(out))
+
+    def _call(self, stmt: Call, out: list[Stmt]) -> None:
+        reason = self.decisions.copied.get(id(stmt))
+        base = stmt.args[0] if stmt.args else None
+        if not stmt.op.writes or (reason is None and isinstance(base, Var)):
+            out.append(stmt)
+        elif stmt.op is core.accumulate:
+            out.append(replace(stmt, op=core.OPERATORS["+"]))  # a fresh array either way
+        else:
+            assert base is not None
+            copied = self._copy(base, stmt.targets[0], stmt.loc, reason or "", out)
+            out.append(replace(stmt, args=(copied, *stmt.args[1:])))
+
+    def _before(self, stmt: L, out: list[Stmt]) -> L:
+        slots = self.decisions.before.get(id(stmt))
+        if not slots:
+            return stmt
+        inits = list(stmt.inits)
+        for k, reason in slots.items():
+            inits[k] = self._copy(inits[k], stmt.params[k], stmt.loc, f"{reason}; once, before the loop", out)
+        return replace(stmt, inits=tuple(inits))
+
+    def _copy(self, base: Operand, like: Var, loc: Loc, reason: str, out: list[Stmt]) -> Var:
+        """Emit a copy of what is about to be written."""
+        style = style_of(base) if isinstance(base, Var) else like.style
+        copied = Var(like.hint, style)
+        out.append(Call((copied,), _copier(base, style), (base,), loc=loc))
+        if isinstance(base, Var):
+            self.copies.append(Copy(loc, base.hint, reason))
+        return copied
+
+    def _owned(self, operand: Operand, flags: Iterator[bool], more: list[Stmt]) -> Operand:
+        if isinstance(operand, Pack):
+            return replace(operand, items=tuple(self._owned(x, flags, more) for x in operand.items))
+        if not isinstance(operand, Var) or not next(flags):
+            return operand
+        copied = Var(operand.hint, operand.style)
+        op = COPY_LIST if isinstance(operand.style, ListOf) else core.copy
+        more.append(Call((copied,), op, (operand,)))
+        self.copies.append(Copy(NOWHERE, operand.hint, "a returned cotangent owns its memory"))
+        return copied
+
+
+def _copier(base: Operand, style: Style) -> Op:
+    is_array = isinstance(numeric(style), Array) and not (isinstance(base, Pack) and base.kind == "list")
+    return core.copy if is_array else core.make_list

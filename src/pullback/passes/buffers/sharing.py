@@ -1,0 +1,114 @@
+"""What the result of an operation shares with its operands: the alias table (B1) as regions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pullback.ir import core_ops as core
+from pullback.ir.nodes import Alias, Call, Const, Op, Operand, Pack, Var
+from pullback.passes.buffers.regions import FOREIGN, NOTHING, READ_ONLY, Regions, Shares
+from pullback.styles.style import Array, Scalar, Static, Style, Undef, numeric
+
+# Views that may be written and in which no element appears twice; other views are taken to be read-only.
+_WRITABLE = frozenset(
+    getattr(np, name)
+    for name in (
+        "transpose reshape ravel swapaxes moveaxis rollaxis squeeze expand_dims atleast_1d atleast_2d atleast_3d "
+        "asarray asanyarray ascontiguousarray asfortranarray flip fliplr flipud rot90 split array_split hsplit vsplit "
+        "dsplit real matrix_transpose permute_dims"
+    ).split()
+    if hasattr(np, name)
+)
+_WRITABLE_CORE = frozenset({core.load, core.unbroadcast, core.project, core.cast, core.add_lists, core.list_rows})
+
+
+def immutable(style: Style) -> bool:
+    """Whether values of a style can never be written, so that sharing them means nothing."""
+    return isinstance(numeric(style), Scalar | Static | Undef)
+
+
+class Sharing:
+    """The regions of operands and results."""
+
+    def __init__(self, regions: Regions, shares: Mapping[Var, Shares]) -> None:
+        self.regions = regions
+        self.shares = shares
+
+    def operand(self, operand: Operand) -> Shares:
+        """The regions of an operand."""
+        if isinstance(operand, Var):
+            return self.shares.get(operand, NOTHING)
+        if isinstance(operand, Const):
+            mutable = isinstance(operand.value, np.ndarray | list | dict)
+            return Shares(frozenset((FOREIGN,)), frozenset((FOREIGN,))) if mutable else NOTHING
+        content = self.union(*(self.operand(x).all() for x in operand.items))
+        if operand.kind in ("list", "dict", "new"):
+            return Shares(frozenset((self.regions.fresh(id(operand)),)), content)
+        return Shares(frozenset(), content)
+
+    def union(self, *sets: frozenset[int]) -> frozenset[int]:
+        """A union, kept small."""
+        return self.regions.small(frozenset().union(*sets))
+
+    def results(self, call: Call) -> list[Shares]:
+        """The regions of the results of a call that writes nothing."""
+        return [self._result(call, i, target.style) for i, target in enumerate(call.targets)]
+
+    def _result(self, call: Call, i: int, style: Style) -> Shares:
+        if immutable(style):
+            return NOTHING
+        if call.op is core.call_effect:
+            return Shares(frozenset((FOREIGN,)), frozenset((FOREIGN,)))
+        fresh = frozenset((self.regions.fresh(id(call), i),))
+        inner = frozenset((self.regions.fresh(id(call), i, "content"),))
+        special = _LISTS.get(call.op)
+        if special is not None:
+            return special(self, call, fresh)
+        alias = alias_of(call)
+        if alias.kind == "fresh":
+            return Shares(fresh, inner) if not isinstance(style, Array) else Shares(fresh)
+        sources = [self.operand(call.args[k]) for k in alias.operands if k < len(call.args)]
+        shared = self.union(*(s.all() for s in sources))
+        if not _writable(call.op):
+            shared |= {READ_ONLY}
+        own = shared if alias.kind == "view" else shared | fresh
+        return Shares(own) if isinstance(style, Array) else Shares(own | fresh, shared | inner)
+
+    def _make_list(self, call: Call, fresh: frozenset[int]) -> Shares:
+        return Shares(fresh, self.operand(call.args[0]).content)
+
+    def _item(self, call: Call, fresh: frozenset[int]) -> Shares:
+        content = self.operand(call.args[0]).content
+        return Shares(content) if isinstance(call.targets[0].style, Array) else Shares(content, content)
+
+    def written(self, call: Call, in_place: bool) -> Shares:
+        """The regions of the result of a write."""
+        base = self.operand(call.args[0])
+        own = base.own if in_place else frozenset((self.regions.fresh(id(call), "copy"),))
+        if call.op not in LIST_WRITES:
+            return Shares(own)
+        more = (self.operand(call.args[1]).all(),) if len(call.args) > 1 and call.op is not core.list_drop else ()
+        return Shares(own, self.union(base.content, *more))
+
+
+LIST_WRITES = frozenset({core.list_append, core.list_set, core.list_drop, core.list_join})
+_LISTS = {
+    core.make_list: Sharing._make_list,
+    core.list_slice: Sharing._make_list,
+    core.list_get: Sharing._item,
+}
+
+
+def alias_of(call: Call) -> Alias:
+    """The alias class of a call."""
+    alias = call.op.alias
+    return alias(call) if callable(alias) else alias
+
+
+def _writable(op: Op) -> bool:
+    try:
+        return op in _WRITABLE_CORE or op.fn in _WRITABLE
+    except TypeError:  # a function that cannot be hashed
+        return False
