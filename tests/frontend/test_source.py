@@ -91,7 +91,12 @@ def test_no_source() -> None:
 
 def test_notebook_cell() -> None:
     text = "k = 2\ndef f(x):\n    return x * k\n"
-    linecache.cache["<ipython-input-1-abc>"] = (len(text), None, text.splitlines(True), "<ipython-input-1-abc>")
+    linecache.cache["<ipython-input-1-abc>"] = (
+        len(text),
+        None,
+        text.splitlines(True),
+        "<ipython-input-1-abc>",
+    )
     namespace: dict[str, FunctionType] = {}
     exec(compile(text, "<ipython-input-1-abc>", "exec"), namespace)
     assert body_of(namespace["f"]) == "return x * k"

@@ -47,7 +47,7 @@ def desugar(node: Definition, source: FunctionSource | None = None) -> ast.Funct
     result = ast.FunctionDef(name, node.args, _Desugarer().function(body, node), [], None, None)
     ast.copy_location(result, node)
     if not hasattr(result, "type_params"):
-        result.type_params = []
+        setattr(result, "type_params", [])  # noqa: B010 - a field of Python 3.12 and later
     return result
 
 

@@ -57,7 +57,8 @@ _SYNTAX = (
         "writing to a name of an enclosing function",
         "`nonlocal {name}`: the function writes to a name of an enclosing function",
         "return the new value and assign it in the enclosing function",
-        "def f(x):\n    s = 0.0\n    def add(v):\n        nonlocal s  # here\n        s = s + v\n    add(x)\n    return s\n",
+        "def f(x):\n    s = 0.0\n    def add(v):\n        nonlocal s  # here\n"
+        "        s = s + v\n    add(x)\n    return s\n",
     ),
     Refusal(
         "class",
@@ -117,7 +118,8 @@ _LIBRARY = (
         "`np.nditer`",
         "`np.nditer` is not supported",
         "write the loop with range and indices, or use broadcasting",
-        "import numpy as np\ndef f(x):\n    s = 0.0\n    for v in np.nditer(x):  # here\n        s += v\n    return s\n",
+        "import numpy as np\ndef f(x):\n    s = 0.0\n    for v in np.nditer(x):  # here\n"
+        "        s += v\n    return s\n",
     ),
     Refusal(
         "object-array",
@@ -131,7 +133,8 @@ _LIBRARY = (
         "`is` between arrays",
         "`is` on arrays or numbers asks for object identity, which compiled code does not keep",
         "compare values with ==, or use np.array_equal",
-        "import numpy as np\ndef f(x):\n    y = x\n    if y is x[:]:  # here\n        return np.sum(x)\n    return np.sum(y)\n",
+        "import numpy as np\ndef f(x):\n    y = x\n    if y is x[:]:  # here\n"
+        "        return np.sum(x)\n    return np.sum(y)\n",
     ),
     Refusal(
         "exec",

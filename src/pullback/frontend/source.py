@@ -7,7 +7,6 @@ than this process and hold, at the same line, a definition of the same name, arg
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -158,7 +157,8 @@ def _definitions(tree: ast.Module) -> dict[tuple[int, str], list[Definition]]:
 
 def _compile(tree: ast.Module, file: str, flags: int) -> CodeType:
     flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # as notebooks do; changes no code that lacks it
-    return compile(tree, file, "exec", flags=flags, dont_inherit=True)
+    code: CodeType = compile(tree, file, "exec", flags=flags, dont_inherit=True)
+    return code
 
 
 def _by_place(code: CodeType) -> dict[tuple[int, str], list[CodeType]]:
