@@ -18,11 +18,12 @@ from pullback.ir.builder import Builder
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Call, Const, Operand, Pack, Stmt, Var
 from pullback.ir.walk import variables
-from pullback.rules.kinds import BuilderRule, NonDifferentiable, Row, Structured
+from pullback.rules.kinds import BuilderRule, NonDifferentiable, Opaque, Row, Structured
 from pullback.styles.style import Array, ListOf, kind
 from pullback.transform.bars import Bars
 from pullback.transform.choose import Choices
 from pullback.transform.cotangents import distribute, fit, numpy_op
+from pullback.transform.opaque import opaque_call
 from pullback.transform.reverse_access import ACCESS_RULES
 
 
@@ -55,6 +56,9 @@ def pull_back(sweep: Sweeping, call: Call, bars: Sequence[Operand | None]) -> li
             _structured(sweep, call, rule, bars)
         case BuilderRule():
             _builder(sweep, call, rule, bars)
+        case Opaque():
+            assert bars[0] is not None
+            return opaque_call(sweep, call, rule, bars[0])
         case _:
             raise NoRuleError(f"`{call.op.name}` has no rule that can be compiled", loc=call.loc)
     return [call]
@@ -121,7 +125,8 @@ def _results(sweep: Sweeping, call: Call, bars: Sequence[Operand | None]) -> tup
 
 def _structured(sweep: Sweeping, call: Call, rule: Structured, bars: Sequence[Operand | None]) -> None:
     out, out_bar = _results(sweep, call, bars)
-    bound = {name: _operand(x) for name, x in rule.bind(call.args, dict(call.kwargs)).items()}
+    args = (Const(call.op.fn), *call.args) if rule.generic else call.args
+    bound = {name: _operand(x) for name, x in rule.bind(args, dict(call.kwargs)).items()}
     positions = _positional(rule, bound)
     kwargs = {name: x for name, x in bound.items() if name not in positions}
     cotangents = inline_function(

@@ -1,0 +1,150 @@
+"""What lies outside a function: how it is found, what is guarded, what becomes an implicit parameter.
+
+Names resolve at compile time to functions, modules and classes, which are guarded; data (numbers, arrays and containers
+of them) are fetched at entry of each call, as parameters that the user did not write.
+"""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from pullback.frontend.signature import Spec, spec_of
+from pullback.styles.style import Static
+
+
+class NeedStatic(Exception):
+    """An integer parameter is needed at compile time: lower again with its value."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the value of `{name}` is needed at compile time")
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How an outside object is found: a name of a function's surroundings, then attributes and items."""
+
+    fn: FunctionType
+    kind: str  # "global" | "cell" | "default" | "builtin"
+    name: str
+    steps: tuple[tuple[str, Any], ...] = ()
+
+    def attr(self, name: str) -> Path:
+        """The attribute of what is found here."""
+        return Path(self.fn, self.kind, self.name, (*self.steps, ("attr", name)))
+
+    def item(self, key: Any) -> Path:
+        """The item of what is found here."""
+        return Path(self.fn, self.kind, self.name, (*self.steps, ("item", key)))
+
+    def fetch(self) -> Any:
+        """The object as it is now.  NameError, AttributeError or KeyError where it is not."""
+        obj = self._root()
+        for kind, key in self.steps:
+            obj = getattr(obj, key) if kind == "attr" else obj[key]
+        return obj
+
+    def _root(self) -> Any:
+        if self.kind == "global":
+            try:
+                return self.fn.__globals__[self.name]
+            except KeyError:
+                raise NameError(f"name {self.name!r} is not defined") from None
+        if self.kind == "cell":
+            return self._cell()
+        if self.kind == "default":
+            return self._default()
+        return getattr(builtins, self.name)
+
+    def _cell(self) -> Any:
+        index = self.fn.__code__.co_freevars.index(self.name)
+        assert self.fn.__closure__ is not None
+        try:
+            return self.fn.__closure__[index].cell_contents
+        except ValueError:
+            raise NameError(f"free variable {self.name!r} is not bound") from None
+
+    def _default(self) -> Any:
+        if self.fn.__kwdefaults__ and self.name in self.fn.__kwdefaults__:
+            return self.fn.__kwdefaults__[self.name]
+        code = self.fn.__code__
+        positional = code.co_varnames[: code.co_argcount]
+        defaults = self.fn.__defaults__ or ()
+        return defaults[positional.index(self.name) - len(positional)]
+
+    def __str__(self) -> str:
+        text = self.name
+        for kind, key in self.steps:
+            text += f".{key}" if kind == "attr" else f"[{key!r}]"
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What was found at compile time; `holds` says whether it is still so."""
+
+    path: Path
+    expected: Any
+    code: Any = None
+    defaults: Any = None
+    kwdefaults: Any = None
+
+    def holds(self) -> bool:
+        """Whether the same object is found, with the same code and defaults."""
+        try:
+            obj = self.path.fetch()
+        except (NameError, AttributeError, LookupError):
+            return False
+        if obj is not self.expected:
+            return _same_value(obj, self.expected)
+        if self.code is None:
+            return True
+        return (
+            obj.__code__ is self.code and obj.__defaults__ is self.defaults and obj.__kwdefaults__ is self.kwdefaults
+        )
+
+
+def _same_value(a: Any, b: Any) -> bool:
+    """Equal plain constants are the same; other objects only if identical."""
+    return type(a) is type(b) and isinstance(a, str | bytes | bool | int | float | tuple) and bool(a == b)
+
+
+@dataclass(slots=True)
+class Environment:
+    """The surroundings of one lowering."""
+
+    static_params: frozenset[str] = frozenset()
+    reserved: frozenset[str] = frozenset()  # names that implicit parameters must avoid
+    guards: dict[tuple[Any, ...], Guard] = field(default_factory=dict)
+    implicits: dict[Path, tuple[str, Spec]] = field(default_factory=dict)
+
+    def guard(self, path: Path, obj: Any) -> None:
+        """Remember what a path led to at compile time."""
+        key = (id(path.fn), path.kind, path.name, path.steps)
+        if key in self.guards:
+            return
+        if isinstance(obj, FunctionType):
+            self.guards[key] = Guard(path, obj, obj.__code__, obj.__defaults__, obj.__kwdefaults__)
+        else:
+            self.guards[key] = Guard(path, obj)
+
+    def implicit(self, path: Path) -> tuple[str, Spec]:
+        """Make the datum at a path an implicit parameter; its name and spec."""
+        if path not in self.implicits:
+            value = path.fetch()
+            name = self._name(path)
+            spec = Static(value) if name in self.static_params else spec_of(value, str(path))
+            self.implicits[path] = (name, spec)
+        return self.implicits[path]
+
+    def _name(self, path: Path) -> str:
+        base = path.name if not path.steps else "_".join([path.name, *(str(k) for _, k in path.steps)])
+        base = base if base.isidentifier() else "outside"
+        taken = {name for name, _ in self.implicits.values()} | self.reserved
+        name, n = base, 2
+        while name in taken:
+            name, n = f"{base}_{n}", n + 1
+        return name

@@ -1,0 +1,116 @@
+"""THE ordered list of stages, from a Python function to compiled gradient functions.
+
+Stages are mandatory and ordered; passes (`pullback.passes.PASSES`) are optional and preserve meaning.  After each stage
+the IR is verified where `PULLBACK_VERIFY` is set, and printed where `PULLBACK_DUMP` names the stage.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import FunctionType
+from typing import Any
+
+from pullback.backend.numpy.load import load
+from pullback.backend.numpy.module import Generated, emit_module
+from pullback.frontend.environment import Environment
+from pullback.frontend.lower import Lowered, lower_function
+from pullback.frontend.signature import Signature
+from pullback.ir.nodes import Function
+from pullback.ir.pretty import pretty
+from pullback.ir.verify import verify
+from pullback.passes import optimize
+from pullback.transform.choose import Choices
+from pullback.transform.gradient import Request, joint, pair
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to compile.  `optimize=False` and `bufferize=False` give the same numbers, for tests."""
+
+    optimize: bool = True
+    bufferize: bool = True
+    debug: bool = False
+    copy_residuals: bool = True
+    resolution: str = "default"
+
+
+@dataclass(slots=True)
+class Compiled:
+    """The outcome of one compilation.  Its functions are made on first use, so that only what is called is compiled."""
+
+    lowered: Lowered
+    request: Request
+    options: Options
+    chosen: Choices
+    _generated: dict[tuple[str, bool], Generated] = field(default_factory=dict)
+    _functions: dict[tuple[str, bool], Callable[..., Any]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the user's function, as generated code has it."""
+        return self.lowered.function.name
+
+    def function(self, form: str, guarded: bool = False) -> Callable[..., Any]:
+        """The callable `form`: "value_and_grad", "primal" or "pullback"; `guarded`: with strong zeros spelled out."""
+        key = (form, guarded)
+        if key not in self._functions:
+            generated = self.generated(form, guarded)
+            self._functions[key] = load(generated, f"{self.name}_{form}")
+        return self._functions[key]
+
+    def generated(self, form: str, guarded: bool = False) -> Generated:
+        """The generated module that holds `form`: the joint function, or the pair."""
+        module = "joint" if form == "value_and_grad" else "pair"
+        key = (module, guarded)
+        if key not in self._generated:
+            functions = self.gradient_functions(module)
+            generated = emit_module(functions, guarded=guarded, bufferize=self.options.bufferize)
+            _dump("source", generated.source)
+            self._generated[key] = generated
+        return self._generated[key]
+
+    def gradient_functions(self, module: str) -> tuple[Function, ...]:
+        """The gradient functions as optimised IR."""
+        primal = self.lowered.function
+        if module == "joint":
+            functions: tuple[Function, ...] = (joint(primal, self.request, self.chosen),)
+        else:
+            functions = pair(primal, self.request, self.chosen)
+        return tuple(_stage(f"{module}", f, self.options) for f in functions)
+
+
+def compile_function(
+    fn: FunctionType, signature: Signature, environment: Environment, request: Request, options: Options
+) -> Compiled:
+    """Lower a function for one signature and choose its rules; gradient functions follow on demand."""
+    lowered = lower_function(fn, signature, environment)
+    _check("lower", lowered.function)
+    primal = _stage("primal", lowered.function, options)
+    return Compiled(replace(lowered, function=primal), request, options, Choices(options.resolution))
+
+
+def _stage(name: str, function: Function, options: Options) -> Function:
+    """Optimise after a stage."""
+    _check(name, function)
+    if not options.optimize:
+        return function
+    optimized = optimize(function)
+    _check(f"{name}-optimized", optimized)
+    return optimized
+
+
+def _check(stage: str, function: Function) -> None:
+    if os.environ.get("PULLBACK_VERIFY"):
+        verify(function)
+    _dump(stage, lambda: pretty(function))
+
+
+def _dump(stage: str, text: str | Callable[[], str]) -> None:
+    wanted = os.environ.get("PULLBACK_DUMP", "")
+    if wanted and (wanted in ("all", stage)):
+        print(f"# {stage}\n{text if isinstance(text, str) else text()}", file=sys.stderr)
+
+
