@@ -1,113 +1,178 @@
-"""Dead code elimination on structured code.
+"""Dead code: what no result and no effect depends on.
 
-In and out: IR.  Pure calls, carried slots, branch results and whole loops whose values nobody reads are dropped;
-effects stay, in order.  Loops under a test stay too (they may not end), unless nothing in them matters and they are
-counted.
+    %a: f64[n] = np.sin(%x)          dropped: nothing reads %a
+    for ... carry %h = %x, %u = %x:  the slot %u is dropped, even where only itself reads it
+
+In and out: a function.  Dropped are pure calls (with the error they might have raised), results of branches, slots of
+loops (cyclic ones too), empty branches, and `for` loops without effect; never an effect, never a `while` (it might not
+end).  Liveness is a worklist over definitions, so the pass is linear.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from pullback.ir.nodes import Block, Call, For, Function, If, Operand, Stmt, Var, While
-from pullback.ir.walk import block_ends, free_in_statement, own_operands, variables_in
+from pullback.ir.walk import block_ends, iter_operands, own_operands, variables, variables_in
 
 
 def dce(function: Function) -> Function:
-    """The function without dead code."""
+    """The function without its dead code.
+
+    >>> from pullback.passes.examples import dead_slot
+    >>> print(pretty(dead_slot()), end="")
+    """
     body = prune(function.body, function.results)
     return function if body is function.body else replace(function, body=body)
 
 
 def prune(block: Block, ends: Sequence[Operand]) -> Block:
-    """The block without what neither its ends nor its effects need."""
-    live = set(variables_in(ends))
-    return _block(block, live)
+    """The block without what neither its effects nor the operands at its end depend on; the same object if all lives."""
+    graph = _Graph()
+    graph.block(block, None)
+    graph.live(ends)
+    graph.propagate()
+    return graph.rebuild(block)
 
 
-def _block(block: Block, live: set[Var]) -> Block:
-    """Prune a block backwards; `live` is updated to what it reads."""
-    kept: list[Stmt] = []
-    changed = False
-    for stmt in reversed(block.stmts):
-        new = _statement(stmt, live)
-        changed |= new is not stmt
-        if new is not None:
-            kept.append(new)
-            live.update(free_in_statement(new) if not isinstance(new, Call) else variables_in(own_operands(new)))
-    return Block(tuple(reversed(kept))) if changed else block
+@dataclass(slots=True)
+class _Graph:
+    """What each definition reads.  A statement is live if it has an effect or a target of it is live.
+
+    A control statement (`If`, loop) is entered in the graph under its `id`; reading it keeps its test and its way of
+    ending alive, and with it the control statement around it.
+    """
+
+    reads: dict[Var, list[Operand]] = field(default_factory=dict)
+    owner: dict[Var, int] = field(default_factory=dict)  # the control statement that a definition lies in or is of
+    control: dict[int, list[Operand]] = field(default_factory=dict)
+    outer: dict[int, int | None] = field(default_factory=dict)
+    found: set[Var] = field(default_factory=set)
+    kept: set[int] = field(default_factory=set)
+    work: list[Var] = field(default_factory=list)
+
+    # -------------------------------------------------------------------------------------------------- building
+
+    def block(self, block: Block, owner: int | None) -> None:
+        """Enter a block's definitions."""
+        for stmt in block.stmts:
+            if isinstance(stmt, Call):
+                self._call(stmt, owner)
+            else:
+                self._control(stmt, owner)
+
+    def _define(self, var: Var, reads: Iterable[Operand], owner: int | None) -> None:
+        self.reads[var] = list(reads)
+        if owner is not None:
+            self.owner[var] = owner
+
+    def _call(self, stmt: Call, owner: int | None) -> None:
+        operands = list(own_operands(stmt))
+        for target in stmt.targets:
+            self._define(target, operands, owner)
+        if stmt.op.effect:
+            self.kept.add(id(stmt))
+            self.live(operands)
+            self._keep(owner)
+
+    def _control(self, stmt: If | For | While, owner: int | None) -> None:
+        me = id(stmt)
+        self.outer[me] = owner
+        if isinstance(stmt, If):
+            self.control[me] = [stmt.test]
+            for result, a, b in zip(stmt.results, stmt.then_yields, stmt.else_yields, strict=True):
+                self._define(result, (a, b), me)
+        else:
+            self._loop(stmt, me)
+        for _, inner, _ in block_ends(stmt):
+            self.block(inner, me)
+        if isinstance(stmt, While):
+            self._keep(me)
+
+    def _loop(self, stmt: For | While, me: int) -> None:
+        ends = [] if stmt.go is None else [stmt.go]
+        if isinstance(stmt, For):
+            ends += [x for it in stmt.iters for x in iter_operands(it)]
+            for index in stmt.index:
+                self._define(index, (), me)
+        else:
+            ends.append(stmt.test)
+        self.control[me] = ends
+        for param, result, init, end in zip(stmt.params, stmt.results, stmt.inits, stmt.yields, strict=True):
+            self._define(param, (init, end), me)
+            self._define(result, (init, end, param), me)
+
+    # ------------------------------------------------------------------------------------------------ propagation
+
+    def live(self, operands: Iterable[Operand]) -> None:
+        """Mark what operands read."""
+        for var in variables_in(operands):
+            if var not in self.found:
+                self.found.add(var)
+                self.work.append(var)
+
+    def _keep(self, owner: int | None) -> None:
+        """Keep a control statement and those around it."""
+        while owner is not None and owner not in self.kept:
+            self.kept.add(owner)
+            self.live(self.control[owner])
+            owner = self.outer[owner]
+
+    def propagate(self) -> None:
+        """Mark all that the marked depend on."""
+        while self.work:
+            var = self.work.pop()
+            self.live(self.reads.get(var, ()))
+            self._keep(self.owner.get(var))
+
+    # ------------------------------------------------------------------------------------------------- rebuilding
+
+    def rebuild(self, block: Block) -> Block:
+        """The block with only what is live."""
+        stmts = [self._statement(stmt) for stmt in block.stmts]
+        if all(a is b for a, b in zip(stmts, block.stmts, strict=True)):
+            return block
+        return Block(tuple(stmt for stmt in stmts if stmt is not None))
+
+    def _statement(self, stmt: Stmt) -> Stmt | None:
+        if isinstance(stmt, Call):
+            alive = id(stmt) in self.kept or any(t in self.found for t in stmt.targets)
+            return stmt if alive else None
+        if id(stmt) not in self.kept:
+            return None
+        return self._if(stmt) if isinstance(stmt, If) else self._slots(stmt)
+
+    def _if(self, stmt: If) -> If:
+        keep = [r in self.found for r in stmt.results]
+        then, orelse = self.rebuild(stmt.then), self.rebuild(stmt.orelse)
+        if all(keep) and then is stmt.then and orelse is stmt.orelse:
+            return stmt
+        return replace(
+            stmt,
+            then=then,
+            orelse=orelse,
+            then_yields=_only(stmt.then_yields, keep),
+            else_yields=_only(stmt.else_yields, keep),
+            results=_only(stmt.results, keep),
+        )
+
+    def _slots(self, stmt: For | While) -> For | While:
+        keep = [p in self.found or r in self.found for p, r in zip(stmt.params, stmt.results, strict=True)]
+        body = self.rebuild(stmt.body)
+        cond = self.rebuild(stmt.cond) if isinstance(stmt, While) else None
+        if all(keep) and body is stmt.body and (cond is None or cond is stmt.cond):  # type: ignore[union-attr]
+            return stmt
+        out = replace(
+            stmt,
+            params=_only(stmt.params, keep),
+            inits=_only(stmt.inits, keep),
+            body=body,
+            yields=_only(stmt.yields, keep),
+            results=_only(stmt.results, keep),
+        )
+        return out if cond is None else replace(out, cond=cond)  # type: ignore[call-arg]
 
 
-def _statement(stmt: Stmt, live: set[Var]) -> Stmt | None:
-    match stmt:
-        case Call():
-            return stmt if stmt.op.effect or any(t in live for t in stmt.targets) else None
-        case If():
-            return _if(stmt, live)
-        case For() | While():
-            return _loop(stmt, live)
-
-
-def _if(stmt: If, live: set[Var]) -> If | None:
-    keep = [i for i, r in enumerate(stmt.results) if r in live]
-    then_yields = tuple(stmt.then_yields[i] for i in keep)
-    else_yields = tuple(stmt.else_yields[i] for i in keep)
-    then, orelse = prune(stmt.then, then_yields), prune(stmt.orelse, else_yields)
-    if not keep and not then.stmts and not orelse.stmts:
-        return None
-    if len(keep) == len(stmt.results) and then is stmt.then and orelse is stmt.orelse:
-        return stmt
-    results = tuple(stmt.results[i] for i in keep)
-    return replace(
-        stmt, then=then, orelse=orelse, then_yields=then_yields, else_yields=else_yields, results=results
-    )
-
-
-def _loop(stmt: For | While, live: set[Var]) -> For | While | None:
-    keep = _live_slots(stmt, live)
-    go = () if stmt.go is None else (stmt.go,)
-    yields = tuple(stmt.yields[i] for i in keep)
-    body = prune(stmt.body, (*yields, *go))
-    if isinstance(stmt, For) and not keep and not has_effect(body):
-        return None
-    cond = prune(stmt.cond, (stmt.test,)) if isinstance(stmt, While) else None
-    if len(keep) == len(stmt.params) and body is stmt.body and (cond is None or cond is stmt.cond):  # type: ignore[union-attr]
-        return stmt
-    new = replace(
-        stmt,
-        params=tuple(stmt.params[i] for i in keep),
-        inits=tuple(stmt.inits[i] for i in keep),
-        body=body,
-        yields=yields,
-        results=tuple(stmt.results[i] for i in keep),
-    )
-    return replace(new, cond=cond) if cond is not None else new  # type: ignore[call-arg]
-
-
-def _live_slots(stmt: For | While, live: set[Var]) -> list[int]:
-    """The carried slots that a result, a test or an effect needs, through any number of iterations."""
-    keep = {i for i, r in enumerate(stmt.results) if r in live}
-    go = () if stmt.go is None else (stmt.go,)
-    base = set(variables_in(go))
-    if isinstance(stmt, While):
-        cond_live = set(variables_in((stmt.test,)))
-        _block(stmt.cond, cond_live)
-        base |= cond_live
-    while True:
-        needed = base | set(variables_in(stmt.yields[i] for i in keep))
-        _block(stmt.body, needed)
-        more = {i for i, p in enumerate(stmt.params) if p in needed and i not in keep}
-        if not more:
-            return sorted(keep)
-        keep |= more
-
-
-def has_effect(block: Block) -> bool:
-    """Whether a block does more than compute values (a loop under a test may not end)."""
-    for stmt in block.stmts:
-        if isinstance(stmt, While) or (isinstance(stmt, Call) and stmt.op.effect):
-            return True
-        if any(has_effect(inner) for _, inner, _ in block_ends(stmt)):
-            return True
-    return False
+def _only[T](items: Sequence[T], keep: Sequence[bool]) -> tuple[T, ...]:
+    return tuple(x for x, kept in zip(items, keep, strict=True) if kept)
