@@ -53,7 +53,7 @@ def style_of_value(value: Any, symbols: Symbols) -> Style:
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return Static(value)
     number = style_of_number(value)
-    if number is not None and number.kind in "fc":
+    if number is not None and number.kind in "fc" and np.isfinite(value):
         return number
     if isinstance(value, list | tuple):
         return Tup(tuple(style_of_value(v, symbols) for v in value), "list" if isinstance(value, list) else "tuple")

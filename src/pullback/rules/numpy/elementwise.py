@@ -50,9 +50,9 @@ row(
     when=("any", "static number"),
     domain=("positive", "real"),
 )
-row((np.remainder,), "x, y", x="1", y="-np.floor_divide(x, y)", domain=("real", "nonzero"))
-row(shared("fmod"), "x, y", x="1", y="-np.rint((x - out) / y)", domain=("real", "nonzero"))
-row(math.remainder, "x, y", x="1", y="-np.rint((x - out) / y)", domain=("real", "nonzero"))
+row((np.remainder,), "x, y", x="1", y="-np.floor_divide(x, y)", domain=("left", "divisor"))
+row(shared("fmod"), "x, y", x="1", y="-np.rint((x - out) / y)", domain=("left", "divisor"))
+row(math.remainder, "x, y", x="1", y="-np.rint((x - out) / y)", domain=("left", "divisor"))
 row(shared("ldexp"), "x, n", x="np.ldexp(1.0, n)", domain=("real", "integer"))
 row(shared("copysign"), "x, y", x="np.sign(x) * np.copysign(1.0, y)", domain="nonzero")
 row(shared("nextafter"), "x, y", x="1")
@@ -132,10 +132,10 @@ row(np.sinc, "x", x="sinc_slope(x, out)")
 # -------------------------------------------------------------------------------------------------- choosing, rounding
 
 row((np.absolute, np.fabs, math.fabs, builtins.abs), "x", x="np.sign(x)", domain="nonzero")
-row(np.maximum, "x, y", x="(x > y) + 0.5 * (x == y)", y="(y > x) + 0.5 * (x == y)")
-row(np.minimum, "x, y", x="(x < y) + 0.5 * (x == y)", y="(y < x) + 0.5 * (x == y)")
+row(np.maximum, "x, y", x="(x > y) + 0.5 * (x == y)", y="(y > x) + 0.5 * (x == y)", domain=("left", "right"))
+row(np.minimum, "x, y", x="(x < y) + 0.5 * (x == y)", y="(y < x) + 0.5 * (x == y)", domain=("left", "right"))
 # the one that is not NaN is taken
-row((np.fmax, np.fmin), "x, y", x="(x == out) - 0.5 * (x == y)", y="(y == out) - 0.5 * (x == y)")
+row((np.fmax, np.fmin), "x, y", x="(x == out) - 0.5 * (x == y)", y="(y == out) - 0.5 * (x == y)", domain=("left", "right"))
 row(np.nan_to_num, "x, copy=True, nan=0.0, posinf=None, neginf=None", x="np.isfinite(x)")
 row((np.real, np.conjugate), "x", x="1", hop="H1", when="real")
 

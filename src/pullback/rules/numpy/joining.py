@@ -246,9 +246,21 @@ def column_stack_list(tup, *, out, out_bar):  # type: ignore[no-untyped-def]
     return np.transpose(out_bar)
 
 
-@rule((np.concatenate, np.vstack, np.hstack, np.column_stack), when="array:2")
-def joined_rows(arrays, axis=0, *, out, out_bar):  # type: ignore[no-untyped-def]
-    """The rows of a matrix were joined."""
+@rule(np.vstack, when="array:2", cases=(case(M),))
+def rows_stacked(tup, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """The rows of a matrix, stacked again."""
+    return out_bar
+
+
+@rule(np.column_stack, when="array:2", cases=(case(M),))
+def rows_as_columns(tup, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """The rows of a matrix, as columns."""
+    return np.transpose(out_bar)
+
+
+@rule((np.concatenate, np.hstack), when="array:2", guard=_known_axis(1), cases=(case(M),))
+def rows_joined(arrays, axis=0, *, out, out_bar):  # type: ignore[no-untyped-def]
+    """The rows of a matrix, end to end."""
     return np.reshape(out_bar, np.shape(arrays))
 
 
@@ -310,4 +322,4 @@ def _block_length(b: Builder, item: Operand, axis: int, rank: int) -> Operand:
 
 
 if hasattr(np, "astype"):  # NumPy 2.1
-    rule(np.astype, linear="x", cases=(case(M, np.float32), case(V, np.float64)))(astype)
+    rule(np.astype, linear="x", cases=(case(M, complex), case(V, np.float64)))(astype)

@@ -80,6 +80,12 @@ def slogdet(a, *, out, out_bar):  # type: ignore[no-untyped-def]
     return unit_matrix_axes(out_bar[1]) * adjoint(np.linalg.inv(a))
 
 
+def read_triangle(bar, upper):  # type: ignore[no-untyped-def]
+    """The cotangent of a matrix of which one triangle is read, for both halves."""
+    both = bar + adjoint(bar)
+    return adjoint(lower_half(both)) if upper else lower_half(both)
+
+
 def lower_half(a):  # type: ignore[no-untyped-def]
     """The lower triangle, the diagonal halved."""
     n = np.shape(a)[-1]
@@ -88,12 +94,12 @@ def lower_half(a):  # type: ignore[no-untyped-def]
 
 @rule(np.linalg.cholesky, cases=(case(POSITIVE), case(np.stack([POSITIVE, 2 * POSITIVE])), case(POSITIVE, upper=True)))
 def cholesky(a, *, upper=False, out, out_bar):  # type: ignore[no-untyped-def]
-    """The lower triangle of a is read, as if its mirror image moved with it (Murray 2016, arXiv 1602.07527)."""
+    """Only the lower triangle of a is read, upper or not (Murray 2016, arXiv 1602.07527)."""
     low = adjoint(out) if upper else out
     bar = adjoint(out_bar) if upper else out_bar
     p = lower_half(adjoint(low) @ np.tril(bar))
     inner = np.linalg.solve(adjoint(low), adjoint(np.linalg.solve(adjoint(low), adjoint(p))))
-    return (inner + adjoint(inner)) / 2
+    return read_triangle(inner, upper)
 
 
 def _full_rank_pinv(site: Site) -> bool:
@@ -114,15 +120,6 @@ def pinv(a, *, out, out_bar):  # type: ignore[no-untyped-def]
 # ------------------------------------------------------------------------------------------------------- eigenproblems
 
 
-def _lower(site: Site) -> bool:
-    return site.option("UPLO", 1) in (None, Static("L"))
-
-
-def symmetric_bar(bar, upper):  # type: ignore[no-untyped-def]
-    """Only one triangle is read: the cotangent of a matrix whose two halves are one is its symmetric part."""
-    return (bar + adjoint(bar)) / 2
-
-
 @rule(np.linalg.eigh, cases=(case(SYM), case(SYMS), case(SYM, "U")))
 def eigh(a, UPLO="L", *, out, out_bar):  # type: ignore[no-untyped-def]
     """v (diag(w_bar) + f * (v^H v_bar)) v^H, f_ij = 1 / (w_j - w_i).
@@ -133,21 +130,21 @@ def eigh(a, UPLO="L", *, out, out_bar):  # type: ignore[no-untyped-def]
     w_bar, v_bar = out_bar
     h = adjoint(v)
     if v_bar is None:
-        return symmetric_bar((v * np.expand_dims(w_bar, -2)) @ h, UPLO)
+        return read_triangle((v * np.expand_dims(w_bar, -2)) @ h, UPLO == "U")
     gaps = np.expand_dims(w, -2) - np.expand_dims(w, -1)
     same = gaps == 0
     f = np.where(same, 0, 1 / np.where(same, 1, gaps))
     inner = f * (h @ v_bar)
     if w_bar is None:
-        return symmetric_bar(v @ inner @ h, UPLO)
-    return symmetric_bar((v * np.expand_dims(w_bar, -2)) @ h + v @ inner @ h, UPLO)
+        return read_triangle(v @ inner @ h, UPLO == "U")
+    return read_triangle((v * np.expand_dims(w_bar, -2)) @ h + v @ inner @ h, UPLO == "U")
 
 
 @rule(np.linalg.eigvalsh, cases=(case(SYM), case(SYMS)))
 def eigvalsh(a, UPLO="L", *, out, out_bar):  # type: ignore[no-untyped-def]
     """v diag(bar) v^H."""
     v = np.linalg.eigh(a, UPLO)[1]
-    return symmetric_bar((v * np.expand_dims(out_bar, -2)) @ adjoint(v), UPLO)
+    return read_triangle((v * np.expand_dims(out_bar, -2)) @ adjoint(v), UPLO == "U")
 
 
 def _thin_svd(site: Site) -> bool:
