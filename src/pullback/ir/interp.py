@@ -1,159 +1,188 @@
-"""The interpreter: what IR means.
+"""The interpreter: what the IR means.
 
-Every pass is tested as "the interpreter gives the same before and after".  Nothing that goes in is ever changed:
-operations that write return a changed copy.
+In: a function and one object for each parameter (structures allowed).  Out: the tuple of its results.  Every pass and
+every target is held against it.  No argument is changed: operations are pure, those that write included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
-from pullback.ir.nodes import UNDEF, Block, Call, Const, For, Function, If, Iter, Operand, Pack, Seq, Stmt, Var, While
+import numpy as np
+
+from pullback.ir.core_ops import begin_reverse
+from pullback.ir.nodes import (
+    UNDEF,
+    Block,
+    Call,
+    Const,
+    For,
+    Function,
+    If,
+    Iter,
+    Op,
+    Operand,
+    Pack,
+    Range,
+    Stmt,
+    Var,
+    While,
+)
 
 
-def run(function: Function, args: Sequence[Any]) -> tuple[Any, ...]:
-    """The results of a function for arguments, one per parameter (structures where the parameter is one).
-
-    Raises what the operations raise; UnboundLocalError where a name that is not bound is read.
-    """
-    frame = _Frame()
+def run(
+    function: Function, args: Sequence[object], callees: Mapping[Op, Callable[..., Any]] | None = None
+) -> tuple[Any, ...]:
+    """The results of a function.  `callees` replaces the meaning of some operations (functions compiled apart)."""
+    machine = _Machine(callees or {})
     for param, arg in zip(function.params, args, strict=True):
-        frame.bind(param.tree, arg)
-    frame.block(function.body)
-    return tuple(frame.value(r) for r in function.results)
+        machine.bind(param.tree, arg)
+    with ExitStack() as stack:
+        machine.quiet = lambda: stack.enter_context(np.errstate(all="ignore"))
+        if function.kind == "pullback":
+            machine.quiet()
+        machine.block(function.body)
+        return tuple(machine.use(x) for x in function.results)
 
 
-class _Frame:
-    """The values of one activation."""
+class _Machine:
+    """The values of the Vars bound so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, callees: Mapping[Op, Callable[..., Any]]) -> None:
         self.values: dict[Var, Any] = {}
-
-    def bind(self, tree: Operand, arg: Any) -> None:
-        """Bind the leaves of a parameter."""
-        if isinstance(tree, Var):
-            self.values[tree] = arg
-        elif isinstance(tree, Pack):
-            for item, part in zip(tree.items, parts(tree, arg), strict=True):
-                self.bind(item, part)
+        self.callees = callees
+        self.quiet: Callable[[], object] = lambda: None
 
     # ------------------------------------------------------------------------------------------------ operands
 
-    def value(self, operand: Operand) -> Any:
-        """The value of an operand; reading an unbound one is an error."""
-        found = self.carried(operand)
-        if found is UNDEF:
-            name = operand.hint if isinstance(operand, Var) else "?"
-            raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
-        return found
+    def bind(self, tree: Operand, value: Any) -> None:
+        """Give the leaves of a parameter their values."""
+        if isinstance(tree, Var):
+            self.values[tree] = value
+        elif isinstance(tree, Pack):
+            for item, part in zip(tree.items, _parts(tree, value), strict=True):
+                self.bind(item, part)
 
-    def carried(self, operand: Operand) -> Any:
-        """The value of an operand that is only passed on: it may be unbound."""
-        if isinstance(operand, Var):
-            return self.values[operand]
-        if isinstance(operand, Const):
-            return operand.value
-        return _PACKS[operand.kind](operand, [self.value(item) for item in operand.items])
+    def read(self, operand: Operand) -> Any:
+        """The value of an operand; UNDEF may be handed on."""
+        match operand:
+            case Var():
+                return self.values[operand]
+            case Const():
+                return operand.value
+            case Pack():
+                return self._pack(operand)
+
+    def use(self, operand: Operand) -> Any:
+        """The value of an operand that must be bound."""
+        value = self.read(operand)
+        if value is UNDEF:
+            name = operand.hint if isinstance(operand, Var) else "a name"
+            raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+        return value
+
+    def _pack(self, pack: Pack) -> Any:
+        items = [self.use(x) for x in pack.items]
+        match pack.kind:
+            case "tuple":
+                return tuple(items)
+            case "list":
+                return items
+            case "slice":
+                return slice(*items)
+            case "dict":
+                return dict(zip(pack.meta, items, strict=True))
+            case "index":
+                return ("index", items[0] if pack.meta is None else tuple(items))
+            case "view":
+                return ("view", pack.meta.impl, tuple(items))
+            case "new":
+                constructor, names = pack.meta
+                return constructor(*items) if names is None else constructor(**dict(zip(names, items, strict=True)))
+        raise ValueError(f"no such kind of pack: {pack.kind}")
 
     # ---------------------------------------------------------------------------------------------- statements
 
     def block(self, block: Block) -> None:
-        """Run statements in order."""
+        """Run a block."""
         for stmt in block.stmts:
             self.statement(stmt)
 
     def statement(self, stmt: Stmt) -> None:
-        """Run one statement."""
+        """Run a statement."""
         match stmt:
             case Call():
                 self._call(stmt)
             case If():
-                side = (stmt.then, stmt.then_yields) if self.value(stmt.test) else (stmt.orelse, stmt.else_yields)
-                self.block(side[0])
-                self.values.update(zip(stmt.results, [self.carried(y) for y in side[1]], strict=True))
+                self._if(stmt)
             case For():
                 self._for(stmt)
             case While():
                 self._while(stmt)
 
     def _call(self, stmt: Call) -> None:
-        result = self._apply(stmt)
+        if stmt.op is begin_reverse:
+            self.quiet()
+            return
+        args = [self.use(x) for x in stmt.args]
+        kwargs = {name: self.use(x) for name, x in stmt.kwargs}
+        out = self.callees.get(stmt.op, stmt.op.impl)(*args, **kwargs)
         if len(stmt.targets) == 1:
-            self.values[stmt.targets[0]] = result
+            self.values[stmt.targets[0]] = out
         elif stmt.targets:
-            self.values.update(zip(stmt.targets, result, strict=True))
+            self.values.update(zip(stmt.targets, out, strict=True))
 
-    def _apply(self, stmt: Call) -> Any:
-        args = [self.value(a) for a in stmt.args]
-        kwargs = {name: self.value(x) for name, x in stmt.kwargs}
-        if isinstance(stmt.op.fn, Function):
-            results = run(stmt.op.fn, args)
-            return results[0] if len(results) == 1 else results
-        return stmt.op.impl(*args, **kwargs)
+    def _if(self, stmt: If) -> None:
+        taken = bool(self.use(stmt.test))
+        self.block(stmt.then if taken else stmt.orelse)
+        self._assign(stmt.results, stmt.then_yields if taken else stmt.else_yields)
 
     def _for(self, stmt: For) -> None:
-        carried = [self.carried(x) for x in stmt.inits]
-        for items in zip(*[self._items(it) for it in stmt.iters], strict=True):
-            self.values.update(zip(stmt.params, carried, strict=True))
+        self._assign(stmt.params, stmt.inits)
+        for items in zip(*(self._items(it) for it in stmt.iters), strict=True):
             self.values.update(zip(stmt.index, items, strict=True))
             self.block(stmt.body)
-            carried = [self.carried(y) for y in stmt.yields]
-            if stmt.go is not None and not self.value(stmt.go):
+            if self._ended(stmt):
                 break
-        self.values.update(zip(stmt.results, carried, strict=True))
-
-    def _items(self, it: Iter) -> Sequence[Any]:
-        if isinstance(it, Seq):
-            items = list(self.value(it.value))
-            return items[::-1] if it.reverse else items
-        numbers = range(self.value(it.start), self.value(it.stop), self.value(it.step))
-        if it.count is not None:
-            numbers = numbers[: self.value(it.count)]
-        return numbers[::-1] if it.reverse else numbers
+        self._assign(stmt.results, stmt.params)
 
     def _while(self, stmt: While) -> None:
-        carried = [self.carried(x) for x in stmt.inits]
+        self._assign(stmt.params, stmt.inits)
         while True:
-            self.values.update(zip(stmt.params, carried, strict=True))
             self.block(stmt.cond)
-            if not self.value(stmt.test):
+            if not self.use(stmt.test):
                 break
             self.block(stmt.body)
-            carried = [self.carried(y) for y in stmt.yields]
-            if stmt.go is not None and not self.value(stmt.go):
+            if self._ended(stmt):
                 break
-        self.values.update(zip(stmt.results, carried, strict=True))
+        self._assign(stmt.results, stmt.params)
+
+    def _ended(self, stmt: For | While) -> bool:
+        """Carry the values of an iteration on; whether it was the last."""
+        go = stmt.go is None or bool(self.use(stmt.go))
+        self._assign(stmt.params, stmt.yields)
+        return not go
+
+    def _assign(self, targets: Sequence[Var], operands: Sequence[Operand]) -> None:
+        values = [self.read(x) for x in operands]
+        self.values.update(zip(targets, values, strict=True))
+
+    def _items(self, it: Iter) -> Sequence[Any]:
+        if not isinstance(it, Range):
+            items = self.use(it.value)
+            return items[::-1] if it.reverse else items
+        numbers = range(self.use(it.start), self.use(it.stop), self.use(it.step))
+        if it.count is not None:
+            numbers = numbers[: self.use(it.count)]
+        return numbers[::-1] if it.reverse else numbers
 
 
-def parts(tree: Pack, value: Any) -> list[Any]:
-    """The items of a run-time structure, in the order of the tree's."""
+def _parts(tree: Pack, value: Any) -> list[Any]:
+    """The items of a run-time structure."""
     if tree.kind == "dict":
-        return [value[k] for k in tree.meta]
+        return [value[key] for key in tree.meta]
     if tree.kind == "new" and tree.meta[1] is not None:
         return [getattr(value, name) for name in tree.meta[1]]
     return list(value)
-
-
-def _new(pack: Pack, items: list[Any]) -> Any:
-    constructor, names = pack.meta
-    return constructor(*items) if names is None else build(constructor, dict(zip(names, items, strict=True)))
-
-
-def build(cls: type, fields: dict[str, Any]) -> Any:
-    """An instance with the given attributes, made without its `__init__` (which may do anything)."""
-    out = object.__new__(cls)
-    for name, value in fields.items():
-        object.__setattr__(out, name, value)
-    return out
-
-
-_PACKS: dict[str, Callable[[Pack, list[Any]], Any]] = {
-    "tuple": lambda pack, items: tuple(items),
-    "list": lambda pack, items: items,
-    "slice": lambda pack, items: slice(*items),
-    "dict": lambda pack, items: dict(zip(pack.meta, items, strict=True)),
-    "index": lambda pack, items: ("index", tuple(items) if pack.meta == "tuple" else items[0]),
-    "view": lambda pack, items: ("view", pack.meta.impl, items),
-    "new": _new,
-}

@@ -1,6 +1,7 @@
-"""Passes: optional, each from Function to Function, none changes what the interpreter gives.
+"""Passes: each takes a Function and gives one of the same meaning, the same object where nothing changes.
 
-`PASSES` is the order; `optimize` runs them until nothing changes.
+They are optional: with none of them run, the results are the same.  `optimize` runs them in order until none changes
+anything; the change flag is identity.
 """
 
 from __future__ import annotations
@@ -8,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pullback.ir.nodes import Function
-from pullback.passes.cse import cse
 from pullback.passes.dce import dce
-from pullback.passes.simplify import simplify
-from pullback.passes.slots import simplify_slots
 
-PASSES: tuple[Callable[[Function], Function], ...] = (simplify_slots, dce, cse, simplify)
+Pass = Callable[[Function], Function]
+
+PASSES: tuple[Pass, ...] = (dce,)
 MAX_ROUNDS = 10
 
 
 def optimize(function: Function) -> Function:
-    """The function after all passes, repeated until none changes it."""
+    """Run the passes to a fixed point (at most `MAX_ROUNDS` times)."""
     for _ in range(MAX_ROUNDS):
         before = function
-        for one in PASSES:
-            function = one(function)
+        for step in PASSES:
+            function = step(function)
         if function is before:
             break
     return function

@@ -12,16 +12,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from pullback.ir.nodes import Block, Call, For, Function, If, Operand, Stmt, Var, While
-from pullback.ir.walk import block_ends, iter_operands, own_operands, variables, variables_in
+from pullback.ir.core_ops import style_of
+from pullback.ir.nodes import Block, Call, For, Function, If, Operand, Seq, Stmt, Var, While
+from pullback.ir.walk import block_ends, iter_operands, own_operands, variables_in
+from pullback.styles.style import Anything
+
+T = TypeVar("T")
 
 
 def dce(function: Function) -> Function:
     """The function without its dead code.
 
-    >>> from pullback.passes.examples import dead_slot
-    >>> print(pretty(dead_slot()), end="")
+    >>> from pullback.ir.builder import Builder
+    >>> from pullback.ir.core_ops import OPERATORS
+    >>> from pullback.ir.nodes import Const, Param
+    >>> from pullback.ir.pretty import pretty
+    >>> from pullback.styles.style import PY_FLOAT
+    >>> build, x = Builder(), Var("x", PY_FLOAT)
+    >>> unused = build.call(OPERATORS["*"], x, Const(2.0), hint="unused")
+    >>> y = build.call(OPERATORS["+"], x, Const(1.0), hint="y")
+    >>> f = Function("f", (Param("x", x),), build.finish(), (y,))
+    >>> print(pretty(f) + "->\\n" + pretty(dce(f)), end="")
+    primal f(%x: float) -> %y
+      %unused: float = %x * 2.0
+      %y: float = %x + 1.0
+    ->
+    primal f(%x: float) -> %y
+      %y: float = %x + 1.0
     """
     body = prune(function.body, function.results)
     return function if body is function.body else replace(function, body=body)
@@ -87,7 +106,7 @@ class _Graph:
             self._loop(stmt, me)
         for _, inner, _ in block_ends(stmt):
             self.block(inner, me)
-        if isinstance(stmt, While):
+        if isinstance(stmt, While) or _consumes(stmt):
             self._keep(me)
 
     def _loop(self, stmt: For | While, me: int) -> None:
@@ -174,5 +193,12 @@ class _Graph:
         return out if cond is None else replace(out, cond=cond)  # type: ignore[call-arg]
 
 
-def _only[T](items: Sequence[T], keep: Sequence[bool]) -> tuple[T, ...]:
+def _consumes(stmt: Stmt) -> bool:
+    """Whether a loop runs over an object that may change by that (an iterator)."""
+    if not isinstance(stmt, For):
+        return False
+    return any(isinstance(it, Seq) and isinstance(style_of(it.value), Anything) for it in stmt.iters)
+
+
+def _only(items: Sequence[T], keep: Sequence[bool]) -> tuple[T, ...]:
     return tuple(x for x, kept in zip(items, keep, strict=True) if kept)
