@@ -65,6 +65,9 @@ class Context(Protocol):
     def attribute(self, value: Value, name: str) -> Value:
         """`value.name`, as the source would read it (objects, modules and library values alike)."""
 
+    def subscript(self, owner: Value, index: Value) -> Value:
+        """`owner[index]`, as the source would read it."""
+
     def known(self, value: Value) -> Any:
         """The compile-time object, asking for a parameter to be made static if it is an integer parameter."""
 

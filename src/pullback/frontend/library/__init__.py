@@ -63,7 +63,8 @@ def dispatch(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value | None:
         return _construct(ctx, fn, args, kwargs)
     for classes, special in _SPECIAL:
         if isinstance(fn, classes):
-            return special(ctx, fn, args, kwargs)
+            found: Value | None = special(ctx, fn, args, kwargs)
+            return found
     op = op_of(fn)
     if op is not None or path_of(fn):
         return _operation(ctx, fn, args, kwargs)
@@ -103,6 +104,8 @@ def _bound_builtin(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value |
     owner = fn.__self__
     if isinstance(owner, np.ufunc):
         return numpy_calls.ufunc_method(ctx, owner, fn.__name__, args, kwargs)
+    if effects.is_generator(ctx, Known(owner)):
+        return effects.generator_method(ctx, Known(owner), fn.__name__, args, kwargs)
     op = op_of(fn)
     if op is not None:
         return ctx.call(op, args, kwargs)
@@ -192,7 +195,8 @@ def attribute(ctx: Context, owner: Value, name: str) -> Value:
         return arrays.attribute(ctx, owner, name)
     if isinstance(owner, Num) and isinstance(style, Anything | Foreign):
         return BoundMethod(owner, name) if effects.is_generator(ctx, owner) else _opaque_attribute(ctx, owner, name)
-    ctx.refuse(f"attribute `{name}` of a value of which the compiler knows nothing", "pass the attribute as an argument")
+    ctx.refuse(f"attribute `{name}` of a value of which the compiler knows nothing",
+               "pass the attribute as an argument")
 
 
 def _opaque_attribute(ctx: Context, owner: Value, name: str) -> Value:

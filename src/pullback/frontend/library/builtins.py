@@ -57,7 +57,8 @@ def length(ctx: Context, value: Value) -> Value:
         return Known(len(style.items))
     if isinstance(style, ListOf):
         return ctx.call(core.list_len, [value], hint="n")
-    ctx.refuse("`len` of a value of which the compiler does not know that it has a length", "use an array, list or tuple")
+    ctx.refuse("`len` of a value of which the compiler does not know that it has a length",
+               "use an array, list or tuple")
 
 
 def _length_of_cell(ctx: Context, value: Value) -> Value:
@@ -200,7 +201,8 @@ def isinstance_(ctx: Context, value: Value, classes: Value) -> Value:
         ctx.refuse("`isinstance` of a value whose type is known at run time only", "compare by another property")
     answers = {issubclass(t, wanted) for t in found}
     if len(answers) != 1:
-        ctx.refuse("`isinstance`: the value is " + " or ".join(sorted(t.__name__ for t in found)) + " by the path taken",
+        names = " or ".join(sorted(t.__name__ for t in found))
+        ctx.refuse(f"`isinstance`: the value is {names} by the path taken",
                    "make it one type on every path: float(x) or np.asarray(x)")
     return Known(answers.pop())
 
@@ -214,7 +216,7 @@ def type_(ctx: Context, value: Value, *more: Value) -> Value:
     """`type(value)`, answered at compile time."""
     found = facts.types_of(ctx, value)
     if more or found is None or len(found) != 1:
-        ctx.refuse("`type` of a value whose type is known at run time only" if not more else "`type` with three arguments",
+        ctx.refuse("`type` with three arguments" if more else "`type` of a value whose type is known at run time only",
                    "use isinstance on a value of one type")
     return Known(found[0])
 
@@ -227,7 +229,8 @@ def callable_(ctx: Context, value: Value) -> Value:
         return Known(callable(value.obj))
     found = facts.types_of(ctx, value)
     if found is None:
-        ctx.refuse("`callable` of a value of which the compiler knows nothing", "pass functions as arguments of their own")
+        ctx.refuse("`callable` of a value of which the compiler knows nothing",
+                   "pass functions as arguments of their own")
     return Known(any(hasattr(t, "__call__") for t in found))  # noqa: B004
 
 
@@ -462,7 +465,8 @@ FUNCTIONS: dict[Any, Handler] = {
     exec: refused("`exec`", "write the code out"),
     compile: refused("`compile`", "write the code out"),
     __import__: refused("`__import__`", "import the module at the top of the file"),
-    open: refused("`open`: reading files inside a differentiated function", "read before, and pass the data as an argument"),
+    open: refused("`open`: reading files inside a differentiated function",
+                  "read before, and pass the data as an argument"),
     input: refused("`input` inside a differentiated function", "read before, and pass the data as an argument"),
     delattr: refused("`delattr`", "keep the attribute"),
     memoryview: refused("`memoryview`", "use NumPy's views"),

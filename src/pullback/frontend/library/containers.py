@@ -18,7 +18,6 @@ from pullback.frontend.values import (
     DictCell,
     FrozenRef,
     GrowingCell,
-    IterValue,
     Known,
     ListCell,
     Num,
@@ -91,7 +90,7 @@ def extend(ctx: Context, owner: Value, more: Value) -> Value:
         joined = ctx.builder.call(core.list_join, cell.operand, other.operand, hint="items")
         ctx.set_cell(owner, GrowingCell(joined, cell.shares | other.shares, cell.param))
         return NONE
-    return inline(ctx, prelude.extend, owner, iteration.needed(ctx, more, "extend") if isinstance(more, IterValue) else more)
+    return inline(ctx, prelude.extend, owner, iteration.needed(ctx, more, "extend"))
 
 
 def pop(ctx: Context, owner: Value, index: Value = Known(-1)) -> Value:
@@ -101,7 +100,7 @@ def pop(ctx: Context, owner: Value, index: Value = Known(-1)) -> Value:
     if isinstance(cell, GrowingCell):
         if place != -1:
             _unknown_length(ctx, f"pop({place})")
-        last = ctx.wrap(ctx.builder.call(core.list_get, cell.operand, Const(-1), hint="item"), [owner])
+        last = ctx.subscript(owner, Known(-1))
         rest = ctx.builder.call(core.list_drop, cell.operand, hint="items")
         ctx.set_cell(owner, GrowingCell(rest, cell.shares, cell.param))
         return last
@@ -261,7 +260,7 @@ def dict_pop(ctx: Context, owner: Value, key: Value, default: Value = MISSING) -
         if default is MISSING:
             ctx.refuse(f"`pop({name!r})`: no such key", "Python raises KeyError here; give a default")
         return default
-    out = table.pop(name)
+    out: Value = table.pop(name)
     _set_dict(ctx, owner, table)
     return out
 
@@ -282,7 +281,8 @@ def setdefault(ctx: Context, owner: Value, key: Value, default: Value = NONE) ->
     if name not in table:
         table[name] = default
         _set_dict(ctx, owner, table)
-    return table[name]
+    found: Value = table[name]
+    return found
 
 
 def clear_dict(ctx: Context, owner: Value) -> Value:
@@ -341,7 +341,7 @@ def plain_argument(ctx: Context, value: Value) -> Any:
     if isinstance(value, Known):
         return value.obj
     inner = ctx.iterate(value) if isinstance(value, TupleValue | CellRef) else None
-    if inner is None or isinstance(value, CellRef) and isinstance(ctx.cell(value), DictCell):
+    if inner is None or (isinstance(value, CellRef) and isinstance(ctx.cell(value), DictCell)):
         return prelude.MISSING
     found = [plain_argument(ctx, v) for v in inner]
     if any(v is prelude.MISSING for v in found):
@@ -361,7 +361,8 @@ def known_method(ctx: Context, owner: Any, name: str, args: Args, kwargs: Kwargs
         return Num(ctx.builder.call(core.format_, Const(owner), *[ctx.operand(v) for v in args], hint="text"))
     if isinstance(owner, str) and name == "join":
         return _joined(ctx, owner, args[0])
-    ctx.refuse(f"method `{name}` of a {type(owner).__name__} with run-time arguments", "compute it outside the function")
+    ctx.refuse(f"method `{name}` of a {type(owner).__name__} with run-time arguments",
+               "compute it outside the function")
 
 
 def _folded(ctx: Context, owner: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Value:

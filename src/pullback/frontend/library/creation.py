@@ -8,7 +8,7 @@ import numpy as np
 
 from pullback.frontend.context import Context
 from pullback.frontend.library import facts, iteration, numpy_calls, prelude, scalars
-from pullback.frontend.library.calls import NONE, Handler, emit, given, inline, is_array
+from pullback.frontend.library.calls import NONE, Handler, emit, given, inline, is_array, operation
 from pullback.frontend.values import CellRef, IterValue, Known, ListCell, TupleValue, Value
 from pullback.ir import core_ops as core
 
@@ -73,8 +73,9 @@ def _new_array(ctx: Context, value: Value, dtype: Value) -> Value:
             return scalars.converted(ctx, value, scalars.dtype_argument(ctx, dtype))
         return ctx.call(core.copy, [value])
     _check_items(ctx, value)
-    more = {"dtype": Known(scalars.dtype_argument(ctx, dtype))} if given(dtype) else {}
-    return emit(ctx, np.array, value, **more)
+    if given(dtype):
+        return emit(ctx, np.array, value, dtype=Known(scalars.dtype_argument(ctx, dtype)))
+    return emit(ctx, np.array, value)
 
 
 def _listed(ctx: Context, value: Value) -> Value:
@@ -82,12 +83,8 @@ def _listed(ctx: Context, value: Value) -> Value:
     if not isinstance(value, IterValue):
         return value
     if value.range_ is not None:
-        return ctx.wrap(ctx.builder.call(_arange(), *value.range_, hint="r"))
+        return ctx.wrap(ctx.builder.call(operation(np.arange), *value.range_, hint="r"))
     ctx.refuse("`np.array` of an iterator", "NumPy does not run over iterators: pass list(...)")
-
-
-def _arange() -> Any:
-    return numpy_calls.operation(np.arange)
 
 
 def _check_items(ctx: Context, value: Value) -> None:
@@ -166,7 +163,7 @@ def meshgrid(ctx: Context, *xi: Value, copy: Value = Known(True), sparse: Value 
     """`np.meshgrid(...)`: new arrays (`copy=False` would be views of one another)."""
     if not ctx.known(copy):
         ctx.refuse("`np.meshgrid(copy=False)`", "leave the option out")
-    out = ctx.call(numpy_calls.operation(np.meshgrid), xi, {"sparse": sparse, "indexing": indexing})
+    out = ctx.call(operation(np.meshgrid), xi, {"sparse": sparse, "indexing": indexing})
     return ctx.new_cell(ListCell(out.items)) if isinstance(out, TupleValue) else out
 
 

@@ -55,11 +55,17 @@ def _legacy_state(*_: Style, **__: Style) -> Style:
     return Foreign(np.random.RandomState)
 
 
+def _is_generator_style(style: Style) -> bool:
+    if isinstance(style, Static):
+        return isinstance(style.value, _GENERATORS)
+    return isinstance(style, Foreign) and issubclass(style.cls, _GENERATORS)
+
+
 def _sized(kind: Any) -> Callable[..., Style]:
     """The style of a draw whose size comes first (after the generator) or by name."""
 
     def style(*args: Style, size: Style = Static(None), **_: Style) -> Style:
-        given_size = args[-1] if args and not isinstance(args[-1], Foreign) else size
+        given_size = args[-1] if args and not _is_generator_style(args[-1]) else size
         if given_size == Static(None):
             return PY_FLOAT if kind == FLOAT64 else PY_INT
         return Array(kind, shape_axes(given_size), True)
@@ -91,6 +97,8 @@ def _standard(ctx: Context, owner: Value | None, name: str, size: Value) -> Valu
 
 def _class_of(ctx: Context, owner: Value) -> type:
     style = ctx.style(owner)
+    if isinstance(style, Static):
+        return type(style.value)
     assert isinstance(style, Foreign)
     return style.cls
 
@@ -102,7 +110,7 @@ def _size_of(ctx: Context, a: Value, b: Value, size: Value) -> Value:
     for one, other in ((a, b), (b, a)):
         style, rest = facts.array_style(ctx, one), facts.rank(ctx, other)
         if style is not None:
-            if style.axes is None or rest != 0 and facts.array_style(ctx, other) != style:
+            if style.axes is None or (rest != 0 and facts.array_style(ctx, other) != style):
                 ctx.refuse("a random draw of arrays of parameters without a size", "pass size=...")
             return facts.shape(ctx, one)
     return NONE
@@ -164,7 +172,8 @@ def generator_method(ctx: Context, owner: Value, name: str, args: Args, kwargs: 
     if fn is None or name == "shuffle":
         ctx.refuse(f"`{cls.__name__}.{name}`", "draw an order with permutation(n) and index by it")
     _only_constants(ctx, f"{cls.__name__}.{name}", args, kwargs)
-    style = _floats if name in ("random", "standard_normal", "random_sample") and not kwargs.keys() - {"size"} else _unknown
+    sized = name in ("random", "standard_normal", "random_sample") and not kwargs.keys() - {"size"}
+    style = _floats if sized else _unknown
     return ctx.call(_effect_op(fn, style), [owner, *args], kwargs, "draw")
 
 
@@ -185,10 +194,7 @@ _PLACED: dict[str, Callable[..., Value]] = {"normal": _method_normal, "uniform":
 
 def is_generator(ctx: Context, value: Value) -> bool:
     """Whether a value is a random generator."""
-    if not isinstance(value, Num):
-        return False
-    style = ctx.style(value)
-    return isinstance(style, Foreign) and issubclass(style.cls, _GENERATORS)
+    return isinstance(value, Known | Num) and _is_generator_style(ctx.style(value))
 
 
 # ------------------------------------------------------------------------------------------------ opaque objects
@@ -212,10 +218,11 @@ def log(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
 
 _CLOCKS = (time.time, time.perf_counter, time.monotonic, time.process_time)
 _INTEGER_CLOCKS = (time.time_ns, time.perf_counter_ns, time.monotonic_ns, time.process_time_ns)
+_OWN_DRAWS = ("shuffle", "normal", "uniform")
 _DRAWS = tuple(
     fn
     for name in np.random.__all__
-    if callable(fn := getattr(np.random, name)) and not isinstance(fn, type) and name not in ("shuffle", "normal", "uniform")
+    if callable(fn := getattr(np.random, name)) and not isinstance(fn, type) and name not in _OWN_DRAWS
 )
 
 FUNCTIONS: dict[Any, Handler] = {

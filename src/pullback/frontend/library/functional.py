@@ -177,7 +177,8 @@ def accumulate(ctx: Context, iterable: Value, func: Value = NONE, *, initial: Va
     if items is not None and not items:
         return TupleValue(())
     if items is None:
-        ctx.refuse("`accumulate` of a sequence whose length is known at run time only", "write the loop, or use np.cumsum")
+        ctx.refuse("`accumulate` of a sequence whose length is known at run time only",
+                   "write the loop, or use np.cumsum")
     return inline(ctx, prelude.running, source, fn)
 
 

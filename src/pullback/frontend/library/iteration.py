@@ -17,7 +17,6 @@ from pullback.frontend.values import (
     Value,
 )
 from pullback.ir import core_ops as core
-from pullback.ir.builder import index_step
 from pullback.ir.nodes import Const, Op, Operand
 from pullback.styles.style import PY_INT, Array, ListOf, Style, Tup, numeric
 
@@ -69,7 +68,8 @@ def of_items(ctx: Context, items: Sequence[Value]) -> IterValue:
 
     def item(index: Value) -> Value:
         if isinstance(index, Known):
-            return items[index.obj]
+            place: int = index.obj
+            return items[place]
         packed = ctx.operand(TupleValue(tuple(items)))
         return ctx.wrap(ctx.builder.call(core.list_get, packed, ctx.operand(index), hint="item"), items)
 
@@ -78,7 +78,7 @@ def of_items(ctx: Context, items: Sequence[Value]) -> IterValue:
 
 def _of_list(ctx: Context, value: Value) -> IterValue:
     def item(index: Value) -> Value:
-        return ctx.wrap(ctx.builder.call(core.list_get, ctx.operand(value), ctx.operand(index), hint="item"), [value])
+        return ctx.subscript(value, index)
 
     return IterValue(ctx.builder.call(core.list_len, ctx.operand(value), hint="n"), item)
 
@@ -87,11 +87,7 @@ def _of_rows(ctx: Context, value: Value) -> IterValue:
     length = facts.dim(ctx, value, 0)
 
     def item(index: Value) -> Value:
-        step = index_step(ctx.operand(index))
-        style = facts.array_style(ctx, value)
-        if style is not None and style.rank == 1:
-            return ctx.wrap(ctx.builder.call(core.load, ctx.operand(value), step, hint="item"))
-        return ctx.view(value, step)
+        return ctx.subscript(value, index)
 
     return IterValue(length.obj if isinstance(length, Known) else ctx.operand(length), item)
 
@@ -104,7 +100,7 @@ def length_value(it: IterValue) -> Value:
 # ------------------------------------------------------------------------------------------------------ builtins
 
 
-def range_(ctx: Context, *bounds: Value) -> Value:
+def range_(ctx: Context, *bounds: Value) -> IterValue:
     """`range(stop)`, `range(start, stop)`, `range(start, stop, step)`."""
     if not 1 <= len(bounds) <= 3:
         ctx.refuse(f"`range` takes 1 to 3 arguments, not {len(bounds)}", "see range() in Python's documentation")
@@ -136,7 +132,7 @@ def _is(value: Value, number: int) -> bool:
 def _range_length_of(ctx: Context, bounds: tuple[Operand, ...]) -> int | Operand:
     plain = [b.value if isinstance(b, Const) else None for b in bounds]
     if None not in plain:
-        return len(range(*plain))
+        return len(range(*[p for p in plain if p is not None]))
     if plain[0] == 0 and plain[2] == 1:
         style = core.style_of(bounds[1])
         if getattr(style, "length", None) is not None:
@@ -186,7 +182,8 @@ def _check_strict(ctx: Context, its: Sequence[IterValue]) -> None:
         test = ctx.call(core.OPERATORS["=="], [a, b], hint="same")
         if isinstance(test, Known) and test.obj:
             continue
-        ctx.refuse("`zip(strict=True)` of lengths known at run time only", "check the lengths with assert, then zip(...)")
+        ctx.refuse("`zip(strict=True)` of lengths known at run time only",
+                   "check the lengths with assert, then zip(...)")
 
 
 def shortest(ctx: Context, lengths: Sequence[int | Operand]) -> int | Operand:
@@ -207,7 +204,7 @@ def reversed_(ctx: Context, sequence: Value) -> Value:
     if it.range_ is not None:
         plain = [o.value if isinstance(o, Const) else None for o in it.range_]
         if None not in plain:
-            turned = range(*plain)[::-1]
+            turned = range(*[p for p in plain if p is not None])[::-1]
             return range_value(ctx, Known(turned.start), Known(turned.stop), Known(turned.step))
     last = length_value(it)
     last = Known(last.obj - 1) if isinstance(last, Known) else ctx.call(core.OPERATORS["-"], [last, Known(1)], hint="i")

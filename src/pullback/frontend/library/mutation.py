@@ -29,7 +29,8 @@ def check_cast(ctx: Context, source: Value, target: Value, casting: str, what: s
             ctx.refuse(f"{what}: whether NumPy casts here is known at run time only", "assign: target[...] = value")
         good = np.can_cast(by, to, casting)  # type: ignore[arg-type]
     if not good:
-        ctx.refuse(f"{what}: NumPy does not cast to {to} here", 'assign (target[...] = value), or pass casting="unsafe"')
+        ctx.refuse(f"{what}: NumPy does not cast to {to} here",
+                   'assign (target[...] = value), or pass casting="unsafe"')
 
 
 def copyto(
@@ -72,8 +73,9 @@ def put(ctx: Context, a: Value, ind: Value, v: Value, mode: Value = Known("raise
     if ctx.known(mode) != "raise":
         ctx.refuse('`np.put` with a mode other than "raise"', "bring the indices into range with % or np.clip")
     style = facts.array_style(ctx, a)
-    if style is None or not style.contiguous and style.rank != 1:
-        ctx.refuse("`np.put` into an array that is not known to be contiguous", "write a[np.unravel_index(ind, a.shape)] = v")
+    if style is None or (not style.contiguous and style.rank != 1):
+        ctx.refuse("`np.put` into an array that is not known to be contiguous",
+                   "write a[np.unravel_index(ind, a.shape)] = v")
     one = facts.scalar_style(ctx, v) is not None
     inline(ctx, prelude.put_same if one or _same_shape(ctx, ind, v) else prelude.put, a, ind, v)
     return NONE
@@ -114,7 +116,8 @@ def fill_diagonal(ctx: Context, a: Value, val: Value, wrap: Value = Known(False)
     """`np.fill_diagonal(a, val)` of a matrix."""
     _needs_array(ctx, a, "np.fill_diagonal")
     if facts.rank(ctx, a) != 2 or ctx.known(wrap):
-        ctx.refuse("`np.fill_diagonal` of something that is not a matrix, or with wrap=True", "write a[i, i] = val with i = np.arange(n)")
+        ctx.refuse("`np.fill_diagonal` of something that is not a matrix, or with wrap=True",
+                   "write a[i, i] = val with i = np.arange(n)")
     one = facts.scalar_style(ctx, val) is not None or facts.rank(ctx, val) == 0
     inline(ctx, prelude.fill_diagonal if one else prelude.fill_diagonal_many, a, val)
     return NONE
@@ -131,7 +134,8 @@ def put_along_axis(ctx: Context, arr: Value, indices: Value, values: Value, axis
 
 def shuffle(ctx: Context, x: Value, *more: Value) -> Value:
     """`np.random.shuffle`: a random permutation in place."""
-    ctx.refuse("`np.random.shuffle` permutes in place by a random order", "draw the order: x = x[np.random.permutation(len(x))]")
+    ctx.refuse("`np.random.shuffle` permutes in place by a random order",
+               "draw the order: x = x[np.random.permutation(len(x))]")
 
 
 FUNCTIONS: dict[Any, Handler] = {

@@ -1,8 +1,7 @@
 """Calls of NumPy functions: their operation, and what is the same for all of them.
 
 `out=` is a store into the target (so that the IR has no output arguments), `where=` a selection, `dtype=` of a ufunc a
-cast of its operands.  Functions that may return views get their options by position: a view step of a path has only
-positions.
+cast of its operands.
 """
 
 from __future__ import annotations
@@ -16,11 +15,10 @@ import numpy as np
 
 from pullback.frontend.context import Context
 from pullback.frontend.library import facts, mutation, scalars
-from pullback.frontend.library.calls import NONE, Args, Kwargs, given, is_array, is_runtime, name_of, operation
-from pullback.frontend.values import ArrayRef, IterValue, Known, TupleValue, Value
+from pullback.frontend.library.calls import NONE, Args, Kwargs, given, is_array, name_of, operation
+from pullback.frontend.values import IterValue, Known, TupleValue, Value
 from pullback.ir import core_ops as core
 from pullback.ir.builder import index_step
-from pullback.ir.nodes import Pack
 from pullback.rules.registry import declare, op_of, path_of
 from pullback.styles.broadcast import ufunc_style
 
@@ -58,16 +56,12 @@ def call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
 
 
 def plain_call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
-    """Emit the operation; a reshape of what is proved contiguous is a view."""
+    """Emit the operation."""
     operands = [_materialised(ctx, fn, a) for a in args]
     named = {k: _materialised(ctx, fn, v) for k, v in kwargs.items()}
-    if fn in _VIEWS:
-        operands, named = _positional(fn, operands, named)
-        _refuse_unknown_shape(ctx, fn, operands)
-    op = operation(fn)
-    if fn in (np.reshape, np.ravel) and not named and operands and _is_certain_view(ctx, fn, operands):
-        return ctx.view(operands[0], Pack("view", tuple(ctx.operand(v) for v in operands[1:]), op))
-    return ctx.call(op, operands, named)
+    if fn in (np.atleast_1d, np.atleast_2d, np.atleast_3d) and len(operands) != 1:
+        ctx.refuse(f"`{name_of(fn)}` of several arrays", "call it once for each")
+    return ctx.call(operation(fn), operands, named)
 
 
 def _materialised(ctx: Context, fn: Any, value: Value) -> Value:
@@ -79,57 +73,12 @@ def _materialised(ctx: Context, fn: Any, value: Value) -> Value:
     return value
 
 
-_VIEWS: frozenset[Any] = frozenset(
-    fn
-    for fn in (
-        np.reshape, np.ravel, np.squeeze, np.expand_dims, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.flip,
-        np.fliplr, np.flipud, np.rot90, np.broadcast_to, np.diagonal, np.real, np.imag, np.atleast_1d, np.atleast_2d,
-        np.atleast_3d, getattr(np, "matrix_transpose", None), getattr(np.linalg, "matrix_transpose", None),
-    )
-    if fn is not None
-)  # fmt: skip
-
-
-def _is_certain_view(ctx: Context, fn: Any, operands: Sequence[Value]) -> bool:
-    if not isinstance(operands[0], ArrayRef):
-        return False
-    if len(operands) > (2 if fn is np.reshape else 1):
-        order = operands[-1]
-        if not (isinstance(order, Known) and order.obj == "C"):
-            return False
-    style = facts.array_style(ctx, operands[0])
-    return style is not None and style.contiguous
-
-
-def _refuse_unknown_shape(ctx: Context, fn: Any, operands: Sequence[Value]) -> None:
-    if fn in (np.atleast_1d, np.atleast_2d, np.atleast_3d) and len(operands) != 1:
-        ctx.refuse(f"`{name_of(fn)}` of several arrays", "call it once for each")
-
-
 @lru_cache(maxsize=512)
 def _parameters(fn: Any) -> Mapping[str, inspect.Parameter] | None:
     try:
         return inspect.signature(fn).parameters
     except (TypeError, ValueError):
         return None
-
-
-def _positional(fn: Any, args: Sequence[Value], kwargs: Kwargs) -> tuple[list[Value], dict[str, Value]]:
-    """Options by position as far as possible."""
-    parameters = _parameters(fn)
-    out, rest = list(args), dict(kwargs)
-    if not rest or parameters is None:
-        return out, rest
-    for name, parameter in list(parameters.items())[len(out) :]:
-        if not rest or parameter.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
-            break
-        if name in rest:
-            out.append(rest.pop(name))
-        elif parameter.default is not inspect.Parameter.empty:
-            out.append(Known(parameter.default))
-        else:
-            break
-    return out, rest
 
 
 def _without_idle(ctx: Context, fn: Any, kwargs: dict[str, Value]) -> dict[str, Value]:
@@ -258,7 +207,7 @@ def _cast_operands(
         by = facts.dtype_of(ctx, value)
         if by is None or not _castable(ctx, value, dtype, casting):
             ctx.refuse(f"`{name_of(fn)}(dtype={dtype})` of these operands", "convert them with .astype")
-        out.append(value if by == dtype and is_runtime(value) and is_array(value) else scalars.converted(ctx, value, dtype))
+        out.append(value if by == dtype and is_array(value) else scalars.converted(ctx, value, dtype))
     return out
 
 
@@ -322,7 +271,8 @@ def _outer(ctx: Context, fn: np.ufunc, a: Value, b: Value) -> Value:
     a, b = (v if is_array(v) or facts.scalar_style(ctx, v) else ctx.call(operation(np.array), [v]) for v in (a, b))
     left, right = facts.rank(ctx, a), facts.rank(ctx, b)
     if left is None or right is None:
-        ctx.refuse(f"`{name_of(fn)}.outer` of arrays whose rank is known at run time only", "name the axes with np.newaxis")
+        ctx.refuse(f"`{name_of(fn)}.outer` of arrays whose rank is known at run time only",
+                   "name the axes with np.newaxis")
     if left and right:
         shape = facts.shape(ctx, a)
         assert isinstance(shape, TupleValue)

@@ -132,7 +132,8 @@ FUNCTIONS: dict[Any, Handler] = {
     np.nditer: _refused("nditer"),
     np.ndenumerate: builtins.refused("`np.ndenumerate`", "use `for index in np.ndindex(x.shape)` and x[index]"),
     np.lib.stride_tricks.as_strided: _refused("as_strided"),
-    np.frompyfunc: builtins.refused("`np.frompyfunc` makes arrays of objects", "use np.vectorize or pullback.broadcast"),
+    np.frompyfunc: builtins.refused("`np.frompyfunc` makes arrays of objects",
+                                    "use np.vectorize or pullback.broadcast"),
     np.frombuffer: builtins.refused("`np.frombuffer` reads raw memory", "make the array outside the function"),
     **{fn: _folded(fn) for fn in (
         np.dtype, np.finfo, np.iinfo, np.issubdtype, np.can_cast, np.promote_types, np.min_scalar_type, np.isdtype,

@@ -14,6 +14,7 @@ import numpy as np
 from pullback.frontend.context import Context
 from pullback.frontend.library import facts, iteration, prelude
 from pullback.frontend.library.calls import NONE, Handler, Kwargs, emit, given, inline, is_array, is_runtime
+from pullback.frontend.refusals import refusal
 from pullback.frontend.values import CellRef, Known, TupleValue, Value
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Const, Op
@@ -64,7 +65,8 @@ def _python_number(ctx: Context, x: Value, cls: Any) -> Value:
         return ctx.call(core.number, [x, Known(cls)], hint="x")
     array = facts.array_style(ctx, x)
     if array is None:
-        ctx.refuse(f"`{cls.__name__}` of a value that is not known to be a number", "pass a number or an array of one element")
+        ctx.refuse(f"`{cls.__name__}` of a value that is not known to be a number",
+                   "pass a number or an array of one element")
     if cls is float and array.kind == "c":
         ctx.refuse("`float` of an array that may be complex", "take its real part first: x.real")
     if array.rank != 0:
@@ -106,10 +108,16 @@ def item(ctx: Context, x: Value, *index: Value) -> Value:
     dtype = facts.dtype_of(ctx, x)
     if dtype is None:
         ctx.refuse("`item` of an array whose dtype is known at run time only", "convert with float(...)")
-    convert = {"b": bool_, "i": int_, "u": int_, "f": float_, "c": complex_}.get(dtype.kind)
-    if convert is None:
-        ctx.refuse(f"`item` of an array of dtype {dtype}", "use a numeric array")
-    return convert(ctx, x)
+    match dtype.kind:
+        case "b":
+            return bool_(ctx, x)
+        case "i" | "u":
+            return int_(ctx, x)
+        case "f":
+            return float_(ctx, x)
+        case "c":
+            return complex_(ctx, x)
+    ctx.refuse(f"`item` of an array of dtype {dtype}", "use a numeric array")
 
 
 def _element(ctx: Context, x: Value, index: tuple[Value, ...]) -> Value:
@@ -137,7 +145,8 @@ def absolute(ctx: Context, x: Value) -> Value:
     if style.kind in "bi" and style.weak:
         return inline(ctx, prelude.absolute, x) if style.kind == "i" else int_(ctx, x)
     if style.weak is None or style.dtype is None:
-        ctx.refuse("`abs` of a number that is Python's on one path and NumPy's on another", "convert with float(...) first")
+        ctx.refuse("`abs` of a number that is Python's on one path and NumPy's on another",
+                   "convert with float(...) first")
     return emit(ctx, abs, x)
 
 
@@ -145,8 +154,6 @@ def round_(ctx: Context, x: Value, ndigits: Value = NONE) -> Value:
     """`round(x, ndigits)`: carries no derivative."""
     if isinstance(x, Known) and not is_runtime(ndigits):
         return Known(round(x.obj, ctx.known(ndigits)))
-    if is_array(x):
-        return emit(ctx, np.round, x, ndigits if given(ndigits) else Known(0))
     style = facts.scalar_style(ctx, x)
     if style is None or (style.weak is False and style.kind == "i"):
         ctx.refuse("`round` of this value", "use np.round")
@@ -167,11 +174,8 @@ def numpy_scalar(ctx: Context, cls: type, args: tuple[Value, ...], kwargs: Kwarg
     x = args[0]
     if isinstance(x, Known):
         return Known(cls(x.obj))
-    try:
-        dtype = np.dtype(cls)
-    except TypeError:
-        dtype = np.dtype(object)
-    if dtype.kind not in "biufc":
+    dtype = _dtype_or_none(cls)
+    if dtype is None or dtype.kind not in "biufc":
         ctx.refuse(f"`np.{cls.__name__}` of a run-time value", "use a numeric type")
     if isinstance(x, CellRef | TupleValue):
         return emit(ctx, np.array, x, dtype=Known(dtype))
@@ -194,15 +198,22 @@ def converted(ctx: Context, x: Value, dtype: np.dtype[Any]) -> Value:
     return ctx.wrap(ctx.builder.call(core.copy, cast, hint="t"))
 
 
+def _dtype_or_none(obj: Any) -> np.dtype[Any] | None:
+    try:
+        dtype: np.dtype[Any] = np.dtype(obj)
+        return dtype
+    except TypeError:
+        return None
+
+
 def dtype_argument(ctx: Context, value: Value) -> np.dtype[Any]:
     """A `dtype=` argument, which is known at compile time and numeric."""
-    given_ = ctx.known(value)
-    try:
-        dtype = np.dtype(given_)
-    except TypeError:
-        ctx.refuse(f"{given_!r} is no dtype", "pass a NumPy dtype")
+    asked = ctx.known(value)
+    dtype = _dtype_or_none(asked)
+    if dtype is None:
+        ctx.refuse(f"{asked!r} is no dtype", "pass a NumPy dtype")
     if dtype.kind == "O":
-        ctx.refuse("object arrays are not supported", "use a list, or a numeric dtype")
+        ctx.refuse(*refusal("object-array"))
     if dtype.kind not in "biufc":
         ctx.refuse(f"arrays of dtype {dtype} are not supported", "use a numeric dtype")
     return dtype
@@ -259,5 +270,7 @@ FUNCTIONS: dict[Any, Handler] = {
     math.dist: distance,
 }
 MATH: dict[Any, Handler] = {
-    fn: _math(fn) for name, fn in vars(math).items() if callable(fn) and not name.startswith("_") and fn not in _OWN_MATH
+    fn: _math(fn)
+    for name, fn in vars(math).items()
+    if callable(fn) and not name.startswith("_") and fn not in _OWN_MATH
 }
