@@ -33,9 +33,10 @@ from pullback.ir.nodes import Operand, Pack
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Known:
-    """A compile-time object."""
+    """A compile-time object; `path` is where it was found outside the function (an environment.Path), or None."""
 
     obj: Any
+    path: Any = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -175,7 +176,8 @@ class State:
 
     names: dict[str, Value] = field(default_factory=dict)
     cells: dict[int, Cell] = field(default_factory=dict)
+    dead: bool = False  # control cannot reach this point
 
     def fork(self) -> State:
         """A copy for a branch (cells are immutable, so this is shallow)."""
-        return State(dict(self.names), dict(self.cells))
+        return State(dict(self.names), dict(self.cells), self.dead)

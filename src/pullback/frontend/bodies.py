@@ -1,0 +1,132 @@
+"""Bodies of user functions, desugared once, and the frames in which they are interpreted.
+
+In: a function object, or a definition nested in a body.  Out: a `Body` (desugared node, liveness, places), cached by the
+function's code or by the node.  A `Frame` is one activation of a body; its names have keys of their own in the state.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import CodeType, FunctionType
+from typing import Any
+
+from pullback.errors import Loc
+from pullback.frontend.desugar import desugar
+from pullback.frontend.liveness import Liveness, free_names
+from pullback.frontend.source import FunctionSource, source_of
+
+
+class Body:
+    """A desugared definition.  `source` gives places; `node` ends in the only return."""
+
+    def __init__(self, node: ast.FunctionDef | ast.Lambda, source: FunctionSource, name: str) -> None:
+        self.source = source
+        self.node = desugar(node, source)
+        self.name = name
+
+    @cached_property
+    def liveness(self) -> Liveness:
+        """Live names at each statement."""
+        return Liveness(self.node)
+
+    @cached_property
+    def locals(self) -> frozenset[str]:
+        """The names that the body binds, parameters included."""
+        return frozenset(bound_names(self.node))
+
+    def loc(self, node: ast.AST) -> Loc:
+        """The place of a node of this body."""
+        return self.source.loc(node)
+
+
+_bodies: dict[CodeType, tuple[FunctionSource, Body]] = {}
+
+
+def body_of(fn: FunctionType) -> Body:
+    """The body of a function object, from its verified source."""
+    source = source_of(fn)
+    known = _bodies.get(fn.__code__)
+    if known is not None and known[0].node is source.node:
+        return known[1]
+    assert isinstance(source.node, ast.FunctionDef | ast.Lambda)
+    body = Body(source.node, source, fn.__name__)
+    _bodies[fn.__code__] = (source, body)
+    return body
+
+
+def bound_names(node: ast.FunctionDef) -> set[str]:
+    """The names bound in a function: its parameters and what its statements bind."""
+    found = {a.arg for a in parameters(node.args)}
+    pending: list[ast.AST] = list(node.body)
+    while pending:
+        current = pending.pop()
+        if isinstance(current, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(current.name)
+        elif isinstance(current, ast.Lambda):
+            continue
+        elif isinstance(current, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            pending += [n for n in ast.walk(current) if isinstance(n, ast.NamedExpr)]
+        elif isinstance(current, ast.Name):
+            if isinstance(current.ctx, ast.Store | ast.Del):
+                found.add(current.id)
+        elif isinstance(current, ast.Import | ast.ImportFrom):
+            found |= {(a.asname or a.name).split(".")[0] for a in current.names}
+        else:
+            pending += ast.iter_child_nodes(current)
+    return found
+
+
+def parameters(args: ast.arguments) -> Iterable[ast.arg]:
+    """The parameters of a definition in order."""
+    yield from args.posonlyargs
+    yield from args.args
+    if args.vararg is not None:
+        yield args.vararg
+    yield from args.kwonlyargs
+    if args.kwarg is not None:
+        yield args.kwarg
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One activation of a body.
+
+    `number` tells its names apart; `parent` is the frame whose names it sees (a nested function's); `fn` is
+    the function object, for what comes from outside (a rule's expression has `globals` instead).
+    """
+
+    body: Body
+    number: int
+    parent: Frame | None = None
+    fn: FunctionType | None = None
+    globals: Mapping[str, Any] | None = None
+    stmt: ast.stmt | None = None
+    hidden: list[set[str]] = field(default_factory=list)  # names of comprehensions that are being evaluated
+    kept: bool = False  # a function defined in it may outlive it
+
+    def key(self, name: str) -> str:
+        """The name's key in the state."""
+        return name if self.number == 0 else f"{name}@{self.number}"
+
+    def around(self) -> set[str]:
+        """The keys of names that the rest of the current statement or what follows may read."""
+        if self.stmt is None:
+            return set()
+        live = self.body.liveness
+        names = live.before(self.stmt) | live.after(self.stmt)
+        return {self.key(n) for n in names} | {self.key(n) for scope in self.hidden for n in scope}
+
+    def following(self) -> set[str]:
+        """The keys of names that what follows the current statement may read."""
+        if self.stmt is None:
+            return set()
+        names = self.body.liveness.after(self.stmt)
+        return {self.key(n) for n in names} | {self.key(n) for scope in self.hidden for n in scope}
+
+
+def captured(node: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """The names that a nested definition takes from outside."""
+    return free_names(node)

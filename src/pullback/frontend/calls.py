@@ -1,0 +1,309 @@
+"""Calls: library functions, user functions (inlined), methods, classes, and callables of which nothing is known."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, MethodType
+from typing import Any
+
+from pullback.errors import NoRuleError
+from pullback.frontend import library
+from pullback.frontend.bodies import Body, Frame, body_of
+from pullback.frontend.environment import Path
+from pullback.frontend.names import Mixed
+from pullback.frontend.statements import Statements
+from pullback.frontend.values import (
+    BoundMethod,
+    CellRef,
+    DictCell,
+    FunctionValue,
+    IterValue,
+    Known,
+    ObjectCell,
+    TupleValue,
+    Value,
+)
+from pullback.ir import core_ops as core
+from pullback.ir.nodes import Const
+from pullback.styles.style import differentiable
+
+_MAX_DEPTH = 60
+
+
+class Calls(Statements):
+    """Calls anything."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._nested: dict[int, tuple[ast.AST, Body]] = {}
+        self._numbers = iter(range(1, 1 << 60))
+
+    def call_value(self, fn: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        """Call anything callable."""
+        match fn:
+            case FunctionValue():
+                return self._call_nested(fn, args, kwargs)
+            case BoundMethod(owner, name):
+                return self._call_method(owner, name, args, kwargs)
+            case Known(obj):
+                if isinstance(obj, Mixed):
+                    self._checked(fn)
+                return self._call_known(fn, args, kwargs)
+            case CellRef():
+                cell = self.cell(fn)
+                if isinstance(cell, ObjectCell) and hasattr(cell.cls, "__call__"):  # noqa: B004
+                    return self.call_value(self.attribute(fn, "__call__"), args, kwargs)
+        self.refuse("a call of a value that is not a function known at compile time",
+                    "pass the function itself as an argument, or choose it with an `if` around the call")
+
+    def _call_known(self, fn: Known, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        obj = fn.obj
+        found = library.dispatch(self, obj, args, kwargs)
+        if found is not None:
+            return found
+        if isinstance(obj, FunctionType):
+            return self.call_function(obj, args, kwargs)
+        if isinstance(obj, functools.partial):
+            return self._call_partial(fn, args, kwargs)
+        if isinstance(obj, MethodType):
+            owner = Known(obj.__self__, fn.path.attr("__self__") if fn.path is not None else None)
+            return self.call_value(Known(obj.__func__), [owner, *args], kwargs)
+        inner = transparent(obj)
+        if inner is not None:
+            return self.call_value(Known(inner), args, kwargs)
+        if isinstance(obj, type):
+            return self._construct(obj, args, kwargs)
+        method = getattr(type(obj), "__call__", None)
+        if isinstance(method, FunctionType):
+            return self.call_value(Known(method), [fn, *args], kwargs)
+        return self._call_unknown(obj, args, kwargs)
+
+    def _call_partial(self, fn: Known, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        part = fn.obj
+        path: Path | None = fn.path
+        held = [self._held(x, path.attr("args").item(i) if path else None) for i, x in enumerate(part.args)]
+        named = {k: self._held(x, path.attr("keywords").item(k) if path else None) for k, x in part.keywords.items()}
+        target = Known(part.func, path.attr("func") if path else None)
+        return self.call_value(target, [*held, *args], {**named, **kwargs})
+
+    def _held(self, obj: Any, path: Path | None) -> Value:
+        return Known(obj) if path is None else self.outside(path)
+
+    def _call_unknown(self, obj: Any, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        name = getattr(obj, "__qualname__", None) or repr(obj)
+        values = [*args, *kwargs.values()]
+        if any(isinstance(v, FunctionValue | BoundMethod | IterValue) for v in values) or any(
+            differentiable(self.style(v)) for v in values
+        ):
+            raise NoRuleError(
+                f"cannot look into `{name}`: it has no Python source and no rule, and gets values that may carry a derivative",
+                loc=self.builder.loc,
+                hint=f"give it a rule with pb.row or pb.rule, or write pb.stop_gradient around its arguments ({name})",
+            )
+        out = self.builder.call(core.call_effect, Const(obj), *[self.operand(v) for v in args], hint="result",
+                                **{k: self.operand(v) for k, v in kwargs.items()})
+        return self.wrap(out, values)
+
+    # -------------------------------------------------------------------------------------------- user functions
+
+    def call_function(self, fn: FunctionType, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        """Inline a call of a Python function."""
+        body = body_of(fn)
+
+        def default(name: str) -> Value:
+            return self.outside(Path(fn, "default", name))
+
+        names = self.bind_arguments(body, args, kwargs, default, fn)
+        return self.inline(body, None, fn, names)
+
+    def _call_nested(self, fn: FunctionValue, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        body = self._body_of_nested(fn)
+        positional = [a.arg for a in [*fn.node.args.posonlyargs, *fn.node.args.args]]
+        given = dict(zip(positional[len(positional) - len(fn.defaults) :], fn.defaults, strict=True))
+
+        def default(name: str) -> Value:
+            return given[name] if name in given else fn.kw_defaults[name]
+
+        names = self.bind_arguments(body, args, kwargs, default, None)
+        return self.inline(body, fn.scope, fn.scope.fn if fn.scope is not None else None, names)
+
+    def _body_of_nested(self, fn: FunctionValue) -> Body:
+        key = id(fn.node)
+        if key not in self._nested:
+            assert fn.scope is not None
+            self._nested[key] = (fn.node, Body(fn.node, fn.scope.body.source, fn.name))
+        return self._nested[key][1]
+
+    def bind_arguments(
+        self, body: Body, args: Sequence[Value], kwargs: Mapping[str, Value], default: Callable[[str], Value],
+        fn: FunctionType | None,
+    ) -> dict[str, Value]:
+        """The names of a call's parameters."""
+        spec = body.node.args
+        positional = [a.arg for a in [*spec.posonlyargs, *spec.args]]
+        names: dict[str, Value] = dict(zip(positional, args, strict=False))
+        if spec.vararg is not None:
+            names[spec.vararg.arg] = TupleValue(tuple(args[len(positional) :]))
+        elif len(args) > len(positional):
+            self._bad_call(body, f"takes {len(positional)} positional arguments but {len(args)} were given")
+        only_positional = {a.arg for a in spec.posonlyargs}
+        keywords = [a.arg for a in spec.kwonlyargs]
+        extra: dict[str, Value] = {}
+        for name, value in kwargs.items():
+            if name in names and name in positional and name not in only_positional:
+                self._bad_call(body, f"got multiple values for argument '{name}'")
+            if (name in positional and name not in only_positional) or name in keywords:
+                names[name] = value
+            elif spec.kwarg is not None:
+                extra[name] = value
+            else:
+                self._bad_call(body, f"got an unexpected keyword argument '{name}'")
+        if spec.kwarg is not None:
+            names[spec.kwarg.arg] = self.new_cell(DictCell(extra))
+        optional = set(positional[len(positional) - len(spec.defaults) :]) if spec.defaults else set()
+        optional |= {a.arg for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None}
+        if fn is not None:
+            optional = _optional(fn)
+        for name in [*positional, *keywords]:
+            if name not in names:
+                if name not in optional:
+                    self._bad_call(body, f"missing a required argument: '{name}'")
+                names[name] = default(name)
+        return names
+
+    def _bad_call(self, body: Body, text: str) -> None:
+        self.refuse(f"{body.name}() {text}", "Python raises TypeError here")
+
+    def inline(
+        self, body: Body, parent: Frame | None, fn: FunctionType | None, names: Mapping[str, Value],
+        globals: Mapping[str, Any] | None = None,
+    ) -> Value:
+        """Interpret a body with the given parameters in a frame of its own."""
+        self._check_recursion(body)
+        frame = Frame(body, next(self._numbers), parent, fn, globals)
+        for name, value in names.items():
+            self.state.names[frame.key(name)] = value
+        saved = self.frame, self.builder.loc, self.in_statement_write
+        self.frame, self.in_statement_write = frame, False
+        self.frames.append(frame)
+        try:
+            value = self.run(body)
+        finally:
+            self.frame, self.builder.loc, self.in_statement_write = saved
+            self.frames.pop()
+        if not frame.kept:
+            for name in body.locals:
+                self.state.names.pop(frame.key(name), None)
+        return value
+
+    def run(self, body: Body) -> Value:
+        """Execute the statements of a body; the value that it returns."""
+        *stmts, last = body.node.body
+        self.execute(stmts)
+        if self.state.dead:
+            return Known(None)
+        assert isinstance(last, ast.Return) and last.value is not None and self.frame is not None
+        self.frame.stmt, self.builder.loc = last, self.place(last)
+        return self.evaluate(last.value)
+
+    def _check_recursion(self, body: Body) -> None:
+        if any(f.body is body for f in self.frames):
+            self.refuse(f"`{body.name}` calls itself: recursion is not supported here",
+                        "write it as a loop")
+        if len(self.frames) > _MAX_DEPTH:
+            self.refuse(f"calls are nested more than {_MAX_DEPTH} deep", "call fewer functions within functions")
+
+    # ------------------------------------------------------------------------------------------ methods, classes
+
+    def _call_method(self, owner: Value, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        cls = self._user_class(owner)
+        if isinstance(owner, Known) and not isinstance(owner.obj, type):
+            cls = type(owner.obj)
+        for base in cls.__mro__ if cls is not None else ():
+            member = vars(base).get(name)
+            if isinstance(member, FunctionType):
+                if isinstance(owner, TupleValue) and _is_generated(member):
+                    break
+                return self.call_value(Known(member), [owner, *args], kwargs)
+            if isinstance(member, classmethod):
+                return self.call_value(Known(member.__func__), [Known(cls), *args], kwargs)
+            if isinstance(member, staticmethod):
+                return self.call_value(Known(member.__func__), args, kwargs)
+        return library.method(self, owner, name, args, kwargs)
+
+    def _construct(self, cls: type, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        """An instance of a user's class."""
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            return self._named_tuple(cls, args, kwargs)
+        if cls.__new__ is not object.__new__ or type(cls).__call__ is not type.__call__:
+            self.refuse(f"`{cls.__name__}` is not an ordinary class (it inherits from a built-in one or has __new__)",
+                        "use an ordinary class, a dataclass or a named tuple")
+        instance = self.new_cell(ObjectCell(cls, {}))
+        self.temps.append(instance)
+        if dataclasses.is_dataclass(cls) and _is_generated(cls.__init__):
+            self._fill_dataclass(cls, instance, args, kwargs)
+        elif isinstance(cls.__init__, FunctionType):
+            self.call_value(Known(cls.__init__), [instance, *args], kwargs)
+        elif args or kwargs:
+            self.refuse(f"{cls.__name__}() takes no arguments", "Python raises TypeError here")
+        return instance
+
+    def _named_tuple(self, cls: Any, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        values = dict(zip(cls._fields, args, strict=False)) | dict(kwargs)
+        for name in cls._fields:
+            if name not in values:
+                if name not in cls._field_defaults:
+                    self.refuse(f"{cls.__name__}() misses the field '{name}'", "Python raises TypeError here")
+                values[name] = Known(cls._field_defaults[name])
+        if len(args) > len(cls._fields) or len(values) > len(cls._fields):
+            self.refuse(f"{cls.__name__}() got too many arguments", "Python raises TypeError here")
+        return TupleValue(tuple(values[n] for n in cls._fields), cls)
+
+    def _fill_dataclass(self, cls: Any, instance: CellRef, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None:
+        fields = [f for f in dataclasses.fields(cls) if f.init]
+        positional = [f.name for f in fields if not f.kw_only]
+        values = dict(zip(positional, args, strict=False)) | dict(kwargs)
+        unknown = set(values) - {f.name for f in fields}
+        if unknown or len(args) > len(positional):
+            self.refuse(f"{cls.__name__}() got arguments that it does not take", "Python raises TypeError here")
+        for f in dataclasses.fields(cls):
+            if f.name in values:
+                continue
+            if f.default is not dataclasses.MISSING:
+                values[f.name] = Known(f.default)
+            elif f.default_factory is not dataclasses.MISSING:
+                values[f.name] = self.call_value(Known(f.default_factory), (), {})
+            elif f.init:
+                self.refuse(f"{cls.__name__}() misses the argument '{f.name}'", "Python raises TypeError here")
+        ordered = {f.name: values[f.name] for f in dataclasses.fields(cls) if f.name in values}
+        self.set_cell(instance, ObjectCell(cls, ordered))
+        if hasattr(cls, "__post_init__"):
+            self.call_value(self.attribute(instance, "__post_init__"), (), {})
+
+
+def transparent(obj: Any) -> Any:
+    """The function behind a wrapper that only caches or compiles it; None where it is no such wrapper."""
+    if isinstance(obj, functools._lru_cache_wrapper):
+        return obj.__wrapped__
+    inner = getattr(obj, "py_func", None)
+    if isinstance(inner, FunctionType):
+        return inner
+    if getattr(type(obj), "__module__", "").split(".")[0] == "pullback":
+        return getattr(obj, "__wrapped__", None)
+    return None
+
+
+def _is_generated(fn: Any) -> bool:
+    return isinstance(fn, FunctionType) and fn.__code__.co_filename in ("<string>", "<generated>") or not isinstance(
+        fn, FunctionType
+    ) or fn.__code__.co_filename.startswith("<")
+
+
+def _optional(fn: FunctionType) -> set[str]:
+    code = fn.__code__
+    names = code.co_varnames[: code.co_argcount]
+    count = len(fn.__defaults__ or ())
+    return set(names[len(names) - count :]) | set(fn.__kwdefaults__ or ())
