@@ -1,7 +1,9 @@
 """Rules applied to plain arrays, without the compiler, and the differences that they are compared with.
 
-Rows are evaluated as Python expressions, structured rules are called, builders run on a builder that computes at once.
-The engine's part (scaling by the cotangent, unbroadcasting, projecting, spreading over the items of a list) is done here
+Rows are evaluated as Python expressions, structured rules are called, builders run on a builder that
+computes at once.
+The engine's part (scaling by the cotangent, unbroadcasting, projecting, spreading over the items of a list)
+is done here
 in the plainest way.
 """
 
@@ -11,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from style_check import Symbols, check_style, style_of_value
 
 from pullback.ir.builder import Builder, infer
 from pullback.ir.nodes import Call, Const, Op, Operand, Pack, Var
 from pullback.rules.kinds import BuilderRule, Row, Rule, Structured
-from style_check import Symbols, check_style, style_of_value
 
 
 class EagerBuilder(Builder):
@@ -28,7 +30,9 @@ class EagerBuilder(Builder):
 
     def operand(self, value: Any) -> Operand:
         """An operand for a Python value."""
-        if isinstance(value, list | tuple) and any(isinstance(v, np.ndarray | np.generic | float | list) for v in value):
+        if isinstance(value, list | tuple) and any(
+            isinstance(v, np.ndarray | np.generic | float | list) for v in value
+        ):
             return Pack("list" if isinstance(value, list) else "tuple", tuple(self.operand(v) for v in value))
         if isinstance(value, np.ndarray | np.generic | float | complex) and not isinstance(value, bool):
             var = Var("x", style_of_value(value, self.symbols))
@@ -93,12 +97,16 @@ def _structured(
 ) -> dict[int, Any]:
     bound = rule.signature.bind(*args, **kwargs)
     bars = rule.pullback(*bound.args, **bound.kwargs, out=out, out_bar=out_bar)
-    if len(rule.wrt) == 1 and not (isinstance(bars, tuple) and len(bars) == 1 and isinstance(args[0], list | tuple)):
+    if len(rule.wrt) == 1 and not (
+        isinstance(bars, tuple) and len(bars) == 1 and isinstance(args[0], list | tuple)
+    ):
         bars = (bars,)
     order = list(rule.signature.parameters)
     positions = [order.index(name) for name in rule.wrt]
     return {
-        i: fitted(bar, args[i]) for i, bar in zip(positions, bars, strict=True) if bar is not None and i < len(args)
+        i: fitted(bar, args[i])
+        for i, bar in zip(positions, bars, strict=True)
+        if bar is not None and i < len(args)
     }
 
 
@@ -107,13 +115,21 @@ def _built(
 ) -> dict[int, Any]:
     b = EagerBuilder()
     bars = rule.build(
-        b, tuple(b.operand(a) for a in args), {k: b.operand(v) for k, v in kwargs.items()}, b.operand(out), b.operand(out_bar)
+        b,
+        tuple(b.operand(a) for a in args),
+        {k: b.operand(v) for k, v in kwargs.items()},
+        b.operand(out),
+        b.operand(out_bar),
     )
-    return {i: fitted(b.value(bar), args[i]) for i, bar in enumerate(bars) if bar is not None and i < len(args)}
+    return {
+        i: fitted(b.value(bar), args[i]) for i, bar in enumerate(bars) if bar is not None and i < len(args)
+    }
 
 
 def fitted(bar: Any, operand: Any) -> Any:
-    """A cotangent in the space of its operand: spread over a list, unbroadcast, real where that is real, its dtype."""
+    """A cotangent in the space of its operand: spread over a list, unbroadcast, real where that is real,
+    its dtype.
+    """
     if isinstance(operand, list | tuple):
         return [fitted(bar[i], item) for i, item in enumerate(operand)]
     shape, made = np.shape(operand), np.asarray(bar)
@@ -127,7 +143,7 @@ def fitted(bar: Any, operand: Any) -> Any:
     return np.broadcast_to(made, shape).astype(np.asarray(operand).dtype)
 
 
-# --------------------------------------------------------------------------------------------------------- differences
+# ------------------------------------------------------------------------------------------------ differences
 
 
 def leaves(value: Any) -> list[np.ndarray[Any, Any]]:
@@ -154,7 +170,9 @@ def pairing(bars: Any, values: Any) -> float:
     return float(np.sum(np.real(np.conj(bars) * np.asarray(values))))
 
 
-def differences(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], position: int, out_bar: Any) -> list[Any]:
+def differences(
+    fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], position: int, out_bar: Any
+) -> list[Any]:
     """The cotangent of one operand by central differences, a leaf each."""
     originals = leaves(args[position])
     found = []
@@ -169,14 +187,22 @@ def differences(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str
 
 
 def _slope(
-    fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], position: int, k: int, index: Any,
-    direction: Any, out_bar: Any,
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    position: int,
+    k: int,
+    index: Any,
+    direction: Any,
+    out_bar: Any,
 ) -> float:
     """Fourth-order central difference along one entry."""
     total = 0.0
     step = 1e-3
     for factor, weight in ((1, 8), (-1, -8), (2, -1), (-2, 1)):
-        parts: list[Any] = [np.array(leaf, dtype=np.result_type(leaf.dtype, np.float64)) for leaf in leaves(args[position])]
+        parts: list[Any] = [
+            np.array(leaf, dtype=np.result_type(leaf.dtype, np.float64)) for leaf in leaves(args[position])
+        ]
         parts[k][index] += factor * step * direction
         moved = list(args)
         moved[position] = _rebuilt(args[position], parts)

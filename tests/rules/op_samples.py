@@ -55,9 +55,35 @@ def _calls() -> Iterator[Sample]:
 
 
 def _reductions() -> Iterator[Sample]:
-    plain = (np.sum, np.prod, np.mean, np.var, np.std, np.max, np.min, np.amax, np.amin, np.ptp, np.any, np.all,
-             np.nansum, np.nanprod, np.nanmean, np.nanvar, np.nanstd, np.nanmax, np.nanmin, np.argmax, np.argmin,
-             np.nanargmax, np.nanargmin, np.median, np.nanmedian, np.average, np.count_nonzero)
+    plain = (
+        np.sum,
+        np.prod,
+        np.mean,
+        np.var,
+        np.std,
+        np.max,
+        np.min,
+        np.amax,
+        np.amin,
+        np.ptp,
+        np.any,
+        np.all,
+        np.nansum,
+        np.nanprod,
+        np.nanmean,
+        np.nanvar,
+        np.nanstd,
+        np.nanmax,
+        np.nanmin,
+        np.argmax,
+        np.argmin,
+        np.nanargmax,
+        np.nanargmin,
+        np.median,
+        np.nanmedian,
+        np.average,
+        np.count_nonzero,
+    )
     for fn in plain:
         for a in (V, M, T, FORTRAN, STRIDED, ZERO_D, V32, I, B):
             if fn is np.ptp and a is B:
@@ -196,7 +222,21 @@ def _shaping() -> Iterator[Sample]:
 
 
 def _joining() -> Iterator[Sample]:
-    for a in (V, T, FORTRAN, STRIDED, I, ZERO_D, 2.0, 3, [1.0, 2.0], [[1, 2], [3, 4]], [V, V], [V[0], 2.0], (V, W)):
+    for a in (
+        V,
+        T,
+        FORTRAN,
+        STRIDED,
+        I,
+        ZERO_D,
+        2.0,
+        3,
+        [1.0, 2.0],
+        [[1, 2], [3, 4]],
+        [V, V],
+        [V[0], 2.0],
+        (V, W),
+    ):
         for fn in (np.array, np.asarray, np.asanyarray, np.copy, np.ascontiguousarray, np.asfortranarray):
             yield call(fn, a)
     for fn in (np.array, np.asarray):
@@ -340,7 +380,15 @@ def _selection() -> Iterator[Sample]:
 
 
 def _products() -> Iterator[Sample]:
-    for a, b in ((V, W), (M, V), (M, M.T), (T, M.T[:2].T.copy().repeat(2, 1)[:, :4].T), (T, np.ones(4)), (2.0, M), (V, 3.0)):
+    for a, b in (
+        (V, W),
+        (M, V),
+        (M, M.T),
+        (T, M.T[:2].T.copy().repeat(2, 1)[:, :4].T),
+        (T, np.ones(4)),
+        (2.0, M),
+        (V, 3.0),
+    ):
         yield call(np.dot, a, b)
     for a, b in ((V, W), (M, V), (M, M), (T, np.ones(4)), (2.0, M)):
         yield call(np.inner, a, b)
@@ -368,9 +416,18 @@ def _products() -> Iterator[Sample]:
     yield call(np.kron, M, S)
     yield call(np.cross, V, W)
     yield call(np.cross, SS, V)
-    for text, operands in (("ij,jk->ik", (M, S)), ("ii->i", (S,)), ("ii", (S,)), ("ij->ji", (M,)), ("ij,ij->", (M, M)),
-                           ("i,j", (V, W)), ("...j,j", (T, np.ones(4))), ("ij->", (M,)), ("bij,bj->bi", (SS, np.ones((2, 3)))),
-                           ("i,i,i->i", (V, V, V))):
+    for text, operands in (
+        ("ij,jk->ik", (M, S)),
+        ("ii->i", (S,)),
+        ("ii", (S,)),
+        ("ij->ji", (M,)),
+        ("ij,ij->", (M, M)),
+        ("i,j", (V, W)),
+        ("...j,j", (T, np.ones(4))),
+        ("ij->", (M,)),
+        ("bij,bj->bi", (SS, np.ones((2, 3)))),
+        ("i,i,i->i", (V, V, V)),
+    ):
         yield call(np.einsum, text, *operands)
     yield call(np.linalg.multi_dot, [M, S, V])
     yield call(np.linalg.vecdot, M, M)
@@ -395,9 +452,23 @@ def _products() -> Iterator[Sample]:
 
 def _linalg() -> Iterator[Sample]:
     for a in (S, SS, S.astype(np.float32), np.asfortranarray(S), S.T @ S, S.astype(int)):
-        for fn in (np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky, np.linalg.pinv, np.linalg.eigh,
-                   np.linalg.eigvalsh, np.linalg.svd, np.linalg.svdvals, np.linalg.qr, np.linalg.matrix_norm,
-                   np.linalg.matrix_rank, np.linalg.cond, np.linalg.eig, np.linalg.eigvals):
+        for fn in (
+            np.linalg.inv,
+            np.linalg.det,
+            np.linalg.slogdet,
+            np.linalg.cholesky,
+            np.linalg.pinv,
+            np.linalg.eigh,
+            np.linalg.eigvalsh,
+            np.linalg.svd,
+            np.linalg.svdvals,
+            np.linalg.qr,
+            np.linalg.matrix_norm,
+            np.linalg.matrix_rank,
+            np.linalg.cond,
+            np.linalg.eig,
+            np.linalg.eigvals,
+        ):
             yield call(fn, a)
         for n in (0, 1, 2, 3, -1):
             yield call(np.linalg.matrix_power, a, n)
@@ -414,8 +485,16 @@ def _linalg() -> Iterator[Sample]:
     yield call(np.linalg.qr, M, "r")
     yield call(np.linalg.qr, M.T, "complete")
     yield call(np.linalg.lstsq, M.T, V)
-    for options in ({}, {"ord": 1}, {"ord": np.inf, "axis": 1}, {"axis": 0}, {"axis": 1, "keepdims": True},
-                    {"keepdims": True}, {"ord": "fro"}, {"axis": (0, 1)}):
+    for options in (
+        {},
+        {"ord": 1},
+        {"ord": np.inf, "axis": 1},
+        {"axis": 0},
+        {"axis": 1, "keepdims": True},
+        {"keepdims": True},
+        {"ord": "fro"},
+        {"axis": (0, 1)},
+    ):
         yield call(np.linalg.norm, M, **options)
     yield call(np.linalg.norm, V)
     yield call(np.linalg.norm, V32)
@@ -426,8 +505,16 @@ def _linalg() -> Iterator[Sample]:
         yield call(fn, T, axis=1)
         yield call(fn, V, 4)
     yield call(np.fft.fft, V32)
-    for fn in (np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft2, np.fft.rfftn, np.fft.irfft2,
-               np.fft.irfftn):
+    for fn in (
+        np.fft.fft2,
+        np.fft.ifft2,
+        np.fft.fftn,
+        np.fft.ifftn,
+        np.fft.rfft2,
+        np.fft.rfftn,
+        np.fft.irfft2,
+        np.fft.irfftn,
+    ):
         yield call(fn, T)
     yield call(np.fft.fftshift, M)
     yield call(np.fft.ifftshift, M, 1)

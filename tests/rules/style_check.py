@@ -1,6 +1,7 @@
 """Comparing the style that an operation claims for a result with the result that NumPy gives.
 
-`styles_of` gives operands' styles with exact lengths, or with a symbol for each length; `check_style` says what is wrong
+`styles_of` gives operands' styles with exact lengths, or with a symbol for each length; `check_style` says
+what is wrong
 with a claimed style, as a text ("" where nothing is).
 """
 
@@ -56,7 +57,9 @@ def style_of_value(value: Any, symbols: Symbols) -> Style:
     if number is not None and number.kind in "fc" and np.isfinite(value):
         return number
     if isinstance(value, list | tuple):
-        return Tup(tuple(style_of_value(v, symbols) for v in value), "list" if isinstance(value, list) else "tuple")
+        return Tup(
+            tuple(style_of_value(v, symbols) for v in value), "list" if isinstance(value, list) else "tuple"
+        )
     return Static(value)
 
 

@@ -1,4 +1,6 @@
-"""The descent through the hops: the founding examples' traces, ranking, opt-out, decline, ambiguity, layers."""
+"""The descent through the hops: the founding examples' traces, ranking, opt-out, decline, ambiguity,
+layers.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,16 @@ from pullback.errors import AmbiguousRuleError, PullbackError
 from pullback.rules import registry
 from pullback.rules.kinds import ANY, DECLINE, Generic, Layer, NonDifferentiable, Row, Rule, Structured
 from pullback.rules.lookup import Decision, Site, resolve
-from pullback.rules.registry import all_rules, generation, nondifferentiable, opaque, opt_out, register_package, row, rule
+from pullback.rules.registry import (
+    all_rules,
+    generation,
+    nondifferentiable,
+    opaque,
+    opt_out,
+    register_package,
+    row,
+    rule,
+)
 from pullback.styles.style import PY_FLOAT, Array, Foreign, Static, Style
 
 VECTOR = Array(np.dtype(float), (3,), True)
@@ -42,10 +53,12 @@ def leakyrelu(x: Any, a: Any) -> Any:
 
 
 def third_party_leakyrelu() -> None:
-    row(leakyrelu, "x, a", x="np.where(x > 0, 1, a)", a="np.where(x > 0, 0, x)", hop="H1", layer="third_party")
+    row(
+        leakyrelu, "x, a", x="np.where(x > 0, 1, a)", a="np.where(x > 0, 0, x)", hop="H1", layer="third_party"
+    )
 
 
-# ------------------------------------------------------------------------------------------------ the founding examples
+# -------------------------------------------------------------------------------------- the founding examples
 
 
 def test_s1_subtract_at_h1_sin_at_h2() -> None:
@@ -61,7 +74,9 @@ def test_s1_bug_beside_its_fix() -> None:
     bug = lookup(np.subtract, VECTOR, Static(1), form="operator", resolution="chainrules")
     assert (bug.hop, bug.path) == ("H2", "partials")
     assert "H1" not in hops(bug)
-    assert bug.rule is lookup(np.subtract, VECTOR, Static(1), form="operator").rule, "values cannot reveal the bug"
+    assert bug.rule is lookup(np.subtract, VECTOR, Static(1), form="operator").rule, (
+        "values cannot reveal the bug"
+    )
 
 
 def test_s2_s3_end_at_the_same_rule() -> None:
@@ -94,7 +109,7 @@ def test_s6_one_rule_for_operator_and_ufunc() -> None:
     assert lookup(np.add, VECTOR, VECTOR, form="operator").rule is lookup(np.add, VECTOR, VECTOR).rule
 
 
-# -------------------------------------------------------------------------------------------------------------- ranking
+# ---------------------------------------------------------------------------------------------------- ranking
 
 
 def plain(x: Any) -> Any:
@@ -186,7 +201,7 @@ def test_registering_changes_the_generation() -> None:
     assert lookup(plain, VECTOR).path == "trivial"
 
 
-# ---------------------------------------------------------------------------------------------- what rules are asked for
+# ----------------------------------------------------------------------------------- what rules are asked for
 
 
 def test_h1_rules_are_for_arrays_and_scalars_unless_they_say_otherwise() -> None:

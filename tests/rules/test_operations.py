@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,8 +18,24 @@ from pullback.styles.style import ListOf, Style
 UFUNCS = sorted({f for f, _ in operations() if isinstance(f, np.ufunc)}, key=lambda f: f.__name__)
 EFFECTS = [f for f, op in operations() if op.effect]
 VAGUE = {  # styles that leave dtype or rank open by design
-    np.real_if_close, np.linalg.tensorinv, np.linalg.tensorsolve, np.linalg.eig, np.linalg.eigvals, np.linalg.lstsq,
-    np.polyadd, np.linalg.cond, math.prod, np.arange, np.polysub, np.polymul, np.polyder, np.polyint, np.histogram, np.squeeze, np.full, np.trapezoid,
+    np.real_if_close,
+    np.linalg.tensorinv,
+    np.linalg.tensorsolve,
+    np.linalg.eig,
+    np.linalg.eigvals,
+    np.linalg.lstsq,
+    np.polyadd,
+    np.linalg.cond,
+    math.prod,
+    np.arange,
+    np.polysub,
+    np.polymul,
+    np.polyder,
+    np.polyint,
+    np.histogram,
+    np.squeeze,
+    np.full,
+    np.trapezoid,
 }
 
 
@@ -73,7 +88,9 @@ def _check_alias(op: Op, call: Call, values: tuple[Any, ...], found: list[tuple[
         wrong = [i for i in positions if alias.kind == "fresh" or i not in alias.operands]
         if wrong:
             return f"shares operand {wrong}, {alias} claimed"
-        array_operand = bool(call.args) and any(v is call.args[0] for v, a in found if isinstance(a, np.ndarray))
+        array_operand = bool(call.args) and any(
+            v is call.args[0] for v, a in found if isinstance(a, np.ndarray)
+        )
         if alias == Alias("view", (0,)) and array_operand and not shared:
             return "a view claimed, a copy found"
     return ""
@@ -107,13 +124,23 @@ def test_styles_of_ufuncs(ufunc: np.ufunc) -> None:
         return  # generalised ufuncs are among the samples
     wrong = []
     for dtypes in _signatures(ufunc):
-        for shapes in ([(2, 3)] * 3, [(2, 1), (3,), (2, 3)], [(), (), ()], [(2, 3), (), (2, 1)], [(0, 3), (3,), (1, 3)]):
+        for shapes in (
+            [(2, 3)] * 3,
+            [(2, 1), (3,), (2, 3)],
+            [(), (), ()],
+            [(2, 3), (), (2, 1)],
+            [(0, 3), (3,), (1, 3)],
+        ):
             args = tuple(np.ones(s, d) for s, d in zip(shapes, dtypes, strict=False))
             wrong += [check((ufunc, args, {}), exact)[0] for exact in (True, False)]
         scalars = tuple(np.dtype(d).type(1) for d in dtypes)
         wrong += [check((ufunc, scalars, {}), True)[0]]
         if len(dtypes) == 2:
-            wrong += [check((ufunc, (np.ones(3, dtypes[0]), 2.0), {}), True)[0]] if _takes_float(ufunc, dtypes[0]) else []
+            wrong += (
+                [check((ufunc, (np.ones(3, dtypes[0]), 2.0), {}), True)[0]]
+                if _takes_float(ufunc, dtypes[0])
+                else []
+            )
     assert not any(wrong), "\n".join(w for w in wrong if w)
 
 
@@ -144,7 +171,11 @@ def test_elementwise_layout(a: np.ndarray[Any, Any]) -> None:
 
 def test_every_operation_is_sampled() -> None:
     sampled = {s[0] for s in samples()}
-    missing = [op.name for f, op in operations() if f not in sampled and not isinstance(f, np.ufunc) and not op.effect]
+    missing = [
+        op.name
+        for f, op in operations()
+        if f not in sampled and not isinstance(f, np.ufunc) and not op.effect
+    ]
     assert set(missing) <= {"math.sumprod", "math.fma", "shape"}, missing
 
 

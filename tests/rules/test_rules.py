@@ -1,4 +1,5 @@
-"""The suite that the registry generates: every rule on every case against differences, and what every rule must keep.
+"""The suite that the registry generates: every rule on every case against differences, and what every rule
+must keep.
 
 Rules run alone here, on plain arrays (see `apply_rule`).
 """
@@ -14,17 +15,25 @@ from typing import Any
 import numpy as np
 import pytest
 from apply_rule import cotangents, differences, leaves, seed
+from style_check import Symbols, style_of_value
 
 from pullback.rules.kinds import BuilderRule, Case, NonDifferentiable, Row, Rule, Structured
 from pullback.rules.lookup import Site, resolve
 from pullback.rules.registry import all_rules, check_names, is_nondifferentiable, op_of, rules_of
 from pullback.styles.style import Scalar, Static
-from style_check import Symbols, style_of_value
 
 ROWS = [r for r in all_rules() if isinstance(r, Row)]
 OTHERS = [r for r in all_rules() if isinstance(r, Structured | BuilderRule)]
 SHAPES = [((),), ((3,),), ((2, 3),), ((0, 3),)]
-PAIRS = [((), ()), ((3,), (3,)), ((2, 3), (3,)), ((2, 1), (3,)), ((0, 3), (3,)), ((1, 0), (4, 1)), ((2, 3), ())]
+PAIRS = [
+    ((), ()),
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((2, 1), (3,)),
+    ((0, 3), (3,)),
+    ((1, 0), (4, 1)),
+    ((2, 3), ()),
+]
 
 
 def rule_id(rule: Rule) -> str:
@@ -40,7 +49,9 @@ def draw(domain: str, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
         "nonzero": lambda: rng.uniform(0.5, 2.0, shape) * rng.choice([-1.0, 1.0], shape),
         "unit": lambda: rng.uniform(-0.8, 0.8, shape),
         "above one": lambda: rng.uniform(1.3, 3.0, shape),
-        "left": lambda: rng.integers(-3, 4, shape) + 0.25,  # away from every "right" and multiple of a "divisor"
+        "left": lambda: (
+            rng.integers(-3, 4, shape) + 0.25
+        ),  # away from every "right" and multiple of a "divisor"
         "right": lambda: rng.integers(-3, 4, shape) + 0.6,
         "divisor": lambda: rng.choice([0.73, 1.37, -1.17], shape),
         "integer": lambda: rng.integers(1, 4, shape),
@@ -54,7 +65,10 @@ def row_cases(rule: Row, rng: np.random.Generator) -> Iterator[Case]:
     domains = rule.domain if isinstance(rule.domain, tuple) else (rule.domain,) * len(required)
     static = [p.name == "static number" for p in rule.when] + [False] * len(required)
     complex_only = any(p.name == "complex" for p in rule.when)
-    of_numbers = not isinstance(rule.fn, np.ufunc) and getattr(rule.fn, "__module__", "") in ("math", "builtins")
+    of_numbers = not isinstance(rule.fn, np.ufunc) and getattr(rule.fn, "__module__", "") in (
+        "math",
+        "builtins",
+    )
     shapes: list[Any] = [((),) * len(required)] if of_numbers else SHAPES if len(required) == 1 else PAIRS
     for dims in shapes:
         args = [draw(d, s, rng) for d, s in zip(domains, dims, strict=False)]
@@ -62,11 +76,18 @@ def row_cases(rule: Row, rng: np.random.Generator) -> Iterator[Case]:
             args = [int(a) if d == "integer" else float(a) for a, d in zip(args, domains, strict=False)]
         for exponent in (0, 1, 2, 3, -1, 0.5, 2.5, -2) if any(static) else (None,):
             chosen = [exponent if s else a for a, s in zip(args, static, strict=False)]
-            wrt = tuple(i for i, p in enumerate(required) if p in rule.partials and not static[i] and domains[i] != "integer")
+            wrt = tuple(
+                i
+                for i, p in enumerate(required)
+                if p in rule.partials and not static[i] and domains[i] != "integer"
+            )
             if not complex_only:
                 yield Case(tuple(chosen), {}, wrt)
             if rule.holomorphic and not of_numbers and rule.fn is not np.float_power:
-                shifted = [a if s else a + 0.3j * draw("unit", np.shape(a), rng) for a, s in zip(chosen, static, strict=False)]
+                shifted = [
+                    a if s else a + 0.3j * draw("unit", np.shape(a), rng)
+                    for a, s in zip(chosen, static, strict=False)
+                ]
                 yield Case(tuple(shifted), {}, wrt)
 
 
@@ -83,11 +104,18 @@ def positions(rule: Rule, case: Case) -> tuple[int, ...]:
 
 
 def _differentiable(value: Any) -> bool:
-    return not isinstance(value, str | type) and value is not None and all(a.dtype.kind in "fc" for a in leaves(value))
+    return (
+        not isinstance(value, str | type)
+        and value is not None
+        and all(a.dtype.kind in "fc" for a in leaves(value))
+    )
 
 
 def close(found: Any, expected: Any, tolerance: float) -> bool:
-    a, b = np.concatenate([np.ravel(x) for x in leaves(found)] or [[]]), np.concatenate([np.ravel(x) for x in expected] or [[]])
+    a, b = (
+        np.concatenate([np.ravel(x) for x in leaves(found)] or [[]]),
+        np.concatenate([np.ravel(x) for x in expected] or [[]]),
+    )
     scale = max(1.0, float(np.max(np.abs(b), initial=0.0)))
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= tolerance * scale))
 
@@ -107,7 +135,11 @@ def run(rule: Rule, case: Case, rng: np.random.Generator) -> list[str]:
             bars[i] = np.zeros_like(case.args[i])
         if not close(bars[i], expected, 2e-7):
             wrong.append(f"{describe(case)}: operand {i}: {bars[i]} found, {expected} expected")
-    zero = tuple(None if b is None else np.zeros_like(b)[()] for b in out_bar) if isinstance(out_bar, tuple) else np.zeros_like(out_bar)[()]
+    zero = (
+        tuple(None if b is None else np.zeros_like(b)[()] for b in out_bar)
+        if isinstance(out_bar, tuple)
+        else np.zeros_like(out_bar)[()]
+    )
     for i, bar in cotangents(rule, case.args, case.kwargs, out, zero).items():
         if i in positions(rule, case) and any(np.any(leaf != 0) for leaf in leaves(bar)):
             wrong.append(f"{describe(case)}: operand {i}: zero cotangent gives {bar}")
@@ -176,7 +208,7 @@ def test_layout_and_precision_do_not_matter(rule: Structured | BuilderRule) -> N
                 assert [a.dtype for a in leaves(other[i])] == [np.asarray(a).dtype for a in leaves(args[i])]
 
 
-# ------------------------------------------------------------------------------------------------ what every rule keeps
+# -------------------------------------------------------------------------------------- what every rule keeps
 
 
 def test_every_differentiated_rule_has_cases() -> None:
@@ -206,7 +238,9 @@ def test_cases_reach_their_rule() -> None:
 
 
 def test_rule_text_uses_only_functions_with_a_rule() -> None:
-    """Each function that a rule calls has a rule or is nondifferentiable, so that rules differentiate again."""
+    """Each function that a rule calls has a rule or is nondifferentiable, so that rules differentiate
+    again.
+    """
     missing: dict[str, set[str]] = {}
     for rule in all_rules():
         for fn in functions_called(rule):
@@ -230,7 +264,11 @@ def functions_called(rule: Rule) -> set[Any]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 fn = _resolved(node.func, namespace)
-                if inspect.isfunction(fn) and fn.__module__.startswith("pullback.rules") and fn.__name__ not in seen:
+                if (
+                    inspect.isfunction(fn)
+                    and fn.__module__.startswith("pullback.rules")
+                    and fn.__name__ not in seen
+                ):
                     seen.add(fn.__name__)
                     trees.append((ast.parse(textwrap.dedent(inspect.getsource(fn))), fn.__globals__))
                 elif fn is not None and op_of(fn) is not None:
@@ -274,13 +312,17 @@ def test_constants_keep_float32() -> None:
                     continue
                 names = dict(zip(rule.params, args, strict=False))
                 partial = eval(text, dict(rule.namespace), {**names, "out": out})
-                assert np.multiply(np.float32(1), partial).dtype == np.float32, f"{rule_id(rule)}: {name}={text}"
+                assert np.multiply(np.float32(1), partial).dtype == np.float32, (
+                    f"{rule_id(rule)}: {name}={text}"
+                )
 
 
 def test_scalars_stay_scalars() -> None:
     decision = resolve(Site(np.sin, "ufunc", (Scalar(np.dtype(float), True),)))
     assert decision.path == "scalar"
-    assert isinstance(resolve(Site(np.floor, "ufunc", (Scalar(np.dtype(float), True),))).rule, NonDifferentiable)
+    assert isinstance(
+        resolve(Site(np.floor, "ufunc", (Scalar(np.dtype(float), True),))).rule, NonDifferentiable
+    )
 
 
 EXTRA: dict[str, tuple[Case, ...]] = {}
@@ -292,10 +334,17 @@ def _extra_cases() -> None:
     z = np.array([1.0 + 2.0j, -0.5 + 0.25j])
     mask = np.array([True, False, True])
     EXTRA["np.clip"] = (
-        Case((v, 0.0, 1.0), {}, (0,)), Case((v, w, 1.25), {}, (0, 1, 2)), Case((v, None, 1.0), {}, (0, 2)), Case((v, 0.25, None), {}, (0, 1)),
+        Case((v, 0.0, 1.0), {}, (0,)),
+        Case((v, w, 1.25), {}, (0, 1, 2)),
+        Case((v, None, 1.0), {}, (0, 2)),
+        Case((v, 0.25, None), {}, (0, 1)),
         Case((v, 2.5, 1.0), {}, (0, 1, 2)),
     )
-    EXTRA["np.where"] = (Case((mask, v, w), {}, (1, 2)), Case((mask, v, 0.5), {}, (1, 2)), Case((v[:, None] > w, v, 2.0), {}, (1,)))
+    EXTRA["np.where"] = (
+        Case((mask, v, w), {}, (1, 2)),
+        Case((mask, v, 0.5), {}, (1, 2)),
+        Case((v[:, None] > w, v, 2.0), {}, (1,)),
+    )
     EXTRA["np.divmod"] = (Case((v, np.array([0.7, 0.8, 1.3]))),)
     EXTRA["divmod"] = (Case((2.5, 0.7)),)
     EXTRA["np.modf"] = EXTRA["np.frexp"] = (Case((w + 0.3,)),)

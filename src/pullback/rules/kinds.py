@@ -1,12 +1,14 @@
 """The kinds of rules, as data.
 
     Row              partials of an elementwise function, a text each
-    Structured       a plain Python function (operands, `out`, `out_bar` in; cotangents out) whose source is lowered
+    Structured       a plain Python function (operands, `out`, `out_bar` in; cotangents out) whose source is
+    lowered
     BuilderRule      a function that emits IR: `build(builder, args, kwargs, out, out_bar) -> cotangents`
     Opaque           any callable returning (value, pullback); called, never looked into
     NonDifferentiable  the result carries no derivative
     OptOut           a hole in the rules of a function
-    Generic          the broadcast rule of hop H2: it serves every elementwise function, by one of its five paths
+    Generic          the broadcast rule of hop H2: it serves every elementwise function, by one of its five
+    paths
 
 All share `Rule`: which function, at which hop, for which operands, and what decides between rules of one hop.
 """
@@ -70,7 +72,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Example arguments for the generated tests, and the positions of the differentiated ones (None: the rule's own)."""
+    """Example arguments for the generated tests, and the positions of the differentiated ones (None: the
+    rule's own).
+    """
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any] = field(default_factory=dict)
@@ -88,7 +92,8 @@ class Rule:
 
     fn        the function (for operators the ufunc), or ANY
     hop       "call" for functions that are not elementwise, else H0 .. H3
-    when      patterns of the operands' styles, by position; more operands match the last pattern if it is "rest"
+    when      patterns of the operands' styles, by position; more operands match the last pattern if it is
+    "rest"
     guard     a further test on the site: True, False or DECLINE
     config    the rule needs the compiler (asks it to differentiate something): only a tie-break
     requires  modes ("reverse", "forward") that must be at hand
@@ -119,7 +124,8 @@ class Rule:
 class Row(Rule):
     """Partials of an elementwise function.
 
-    `params` are the operands' names, `defaults` those that may be left out; `partials` maps names to expressions over
+    `params` are the operands' names, `defaults` those that may be left out; `partials` maps names to
+    expressions over
     the names and `out`.  The cotangent of x is scale(out_bar, partial), with conj(partial) where holomorphic.
     """
 
@@ -148,7 +154,9 @@ class Row(Rule):
         return inspect.Signature(
             [
                 inspect.Parameter(
-                    p, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=self.defaults.get(p, inspect.Parameter.empty)
+                    p,
+                    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                    default=self.defaults.get(p, inspect.Parameter.empty),
                 )
                 for p in self.params
             ]
@@ -163,11 +171,11 @@ class Row(Rule):
 class Structured(Rule):
     """A rule whose Python source is lowered by the front end.
 
-    `pullback(operands..., *, out, out_bar)` returns the cotangent of `wrt[0]`, or a tuple in the order of `wrt`.  An
-    operand that is a sequence of arrays gets a tuple of cotangents; None says: no cotangent.  For a function with
-    several results `out` and `out_bar` are tuples; a result without cotangent has None in `out_bar`.
-    `elementwise`: the engine unbroadcasts each cotangent to its operand.  `linear`: the operands in which the function
-    is linear (jointly when several), which gives forward mode.
+    `pullback(operands..., *, out, out_bar)` returns the cotangent of `wrt[0]`, or a tuple in the order of
+    `wrt`.  An operand that is a sequence of arrays gets a tuple of cotangents; None says: no cotangent.
+    For a function with several results `out` and `out_bar` are tuples; a result without cotangent has
+    None in `out_bar`. `elementwise`: the engine unbroadcasts each cotangent to its operand.  `linear`:
+    the operands in which the function is linear (jointly when several), which gives forward mode.
     """
 
     pullback: Callable[..., Any] = lambda: None
@@ -199,9 +207,11 @@ class Structured(Rule):
 
 @dataclass(frozen=True, eq=False)
 class BuilderRule(Rule):
-    """`build(builder, args, kwargs, out, out_bar)` emits IR and returns a cotangent operand (or None) per position.
+    """`build(builder, args, kwargs, out, out_bar)` emits IR and returns a cotangent operand (or None) per
+    position.
 
-    `args` and `kwargs` are the operands of the call, `out` and `out_bar` operands.  A Pack of arrays gets a Pack.
+    `args` and `kwargs` are the operands of the call, `out` and `out_bar` operands.  A Pack of arrays gets a
+    Pack.
     """
 
     build: Callable[..., Any] = lambda: None
@@ -211,7 +221,9 @@ class BuilderRule(Rule):
 
 @dataclass(frozen=True, eq=False)
 class Opaque(Rule):
-    """`call(*operands)` (the function first where generic) returns (value, pullback); pullback(out_bar) the cotangents."""
+    """`call(*operands)` (the function first where generic) returns (value, pullback); pullback(out_bar) the
+    cotangents.
+    """
 
     call: Callable[..., Any] = lambda: None
 

@@ -1,8 +1,11 @@
 """Which rule serves a call: the descent through the hops, the ranking inside a hop, and the account of both.
 
-In: a `Site`, what is known of a call at compile time.  Out: a `Decision`.  Elementwise calls descend H0, H1, H2, H3; at
-each hop the matching rules are ranked and the first that does not decline is used; none means: descend.  The built-in
-generic rule of H2 picks its path from what H3 says of the function itself.  Other calls have the one hop "call".
+In: a `Site`, what is known of a call at compile time.  Out: a `Decision`.  Elementwise calls descend H0,
+H1, H2, H3; at
+each hop the matching rules are ranked and the first that does not decline is used; none means: descend.
+The built-in
+generic rule of H2 picks its path from what H3 says of the function itself.  Other calls have the one hop
+"call".
 """
 
 from __future__ import annotations
@@ -40,7 +43,8 @@ REVERSE = frozenset({"reverse"})
 class Site:
     """A call, as far as the choice of a rule depends on it.
 
-    form: "operator" | "ufunc" | "broadcast" | "broadcasted" | "call"; operands: styles by position; kwargs: styles by
+    form: "operator" | "ufunc" | "broadcast" | "broadcasted" | "call"; operands: styles by position; kwargs:
+    styles by
     name; active: which operands carry a derivative (empty where that is not known); modes at hand.
     """
 
@@ -101,7 +105,8 @@ class HopTrace:
 class Decision:
     """The outcome of a lookup.
 
-    hop    where the search ended; path: "rule" (a rule used as it is), or the generic rule's path: "trivial", "scalar",
+    hop    where the search ended; path: "rule" (a rule used as it is), or the generic rule's path:
+    "trivial", "scalar",
            "partials", "own source", "opaque"; "" where nothing serves
     rule   what the engine applies; None for "own source" and for no rule
     found  the rule that matched at `hop` (the generic rule, where `rule` is the row it uses)
@@ -123,14 +128,16 @@ class Decision:
 def name_of(fn: Any) -> str:
     """The name of a function for messages."""
     op = op_of(fn)
-    return op.name if op is not None else getattr(fn, "__qualname__", None) or getattr(fn, "__name__", repr(fn))
+    return (
+        op.name if op is not None else getattr(fn, "__qualname__", None) or getattr(fn, "__name__", repr(fn))
+    )
 
 
 def resolve(site: Site, *, resolution: str = "default") -> Decision:
     """The rule for a call.
 
-    `resolution="chainrules"` shows the founding bug: rules that need the compiler come first at a hop, whatever they are
-    for, and the style is inserted at once, so that H1 is never asked.
+    `resolution="chainrules"` shows the founding bug: rules that need the compiler come first at a hop,
+    whatever they are for, and the style is inserted at once, so that H1 is never asked.
     """
     if resolution not in ("default", "chainrules"):
         raise PullbackError(f"resolution is 'default' or 'chainrules', not {resolution!r}")
@@ -163,11 +170,13 @@ def _resolve_call(site: Site) -> Decision:
     return Decision(site, "call", path, chosen, chosen, (step,))
 
 
-# ----------------------------------------------------------------------------------------------- the generic rule of H2
+# ------------------------------------------------------------------------------------- the generic rule of H2
 
 
 def _generic(site: Site, found: Rule | None, trace: list[HopTrace], config_first: bool) -> Decision:
-    """The path of the broadcast rule: the function's row or rule at H3, else its own source, else a call of it."""
+    """The path of the broadcast rule: the function's row or rule at H3, else its own source, else a call of
+    it.
+    """
     below = _hop(site, "H3", config_first)
     trace.append(below)
     hop = "H2" if found is not None else "H3"
@@ -187,7 +196,11 @@ def _all_scalars(site: Site) -> bool:
 
 def _trivial_result(site: Site) -> bool:
     """Whether a ufunc's results are boolean or integer for these operands."""
-    if not isinstance(site.fn, np.ufunc) or len(site.operands) != site.fn.nin or site.fn.signature is not None:
+    if (
+        not isinstance(site.fn, np.ufunc)
+        or len(site.operands) != site.fn.nin
+        or site.fn.signature is not None
+    ):
         return False
     made = ufunc_style(site.fn, *site.operands)
     return all(kind(s) in ("b", "i") for s in (made if isinstance(made, tuple) else (made,)))
@@ -198,7 +211,7 @@ def _trivial_rule(site: Site) -> Rule:
     return NonDifferentiable(site.fn, name_of(site.fn), "H2", origin)
 
 
-# ------------------------------------------------------------------------------------------------------------- one hop
+# ---------------------------------------------------------------------------------------------------- one hop
 
 
 def _hop(site: Site, hop: str, config_first: bool) -> HopTrace:
@@ -282,7 +295,9 @@ def _apply_opt_outs(matching: list[Rule], rejected: list[Candidate]) -> list[Rul
     for rule in matching:
         if isinstance(rule, OptOut):
             continue
-        hole = next((h for h in holes if h.generic == rule.generic and not more_specific(rule.when, h.when)), None)
+        hole = next(
+            (h for h in holes if h.generic == rule.generic and not more_specific(rule.when, h.when)), None
+        )
         if hole is None:
             kept.append(rule)
         else:
@@ -290,7 +305,7 @@ def _apply_opt_outs(matching: list[Rule], rejected: list[Candidate]) -> list[Rul
     return kept
 
 
-# ------------------------------------------------------------------------------------------------------------- ranking
+# ---------------------------------------------------------------------------------------------------- ranking
 
 
 def _best(rules: Sequence[Rule], site: Site, config_first: bool) -> Rule:
@@ -313,15 +328,21 @@ def _located(rule: Rule) -> str:
 
 
 def _outranks(a: Rule, b: Rule, config_first: bool) -> bool:
-    """Exact before generic, specific before general, priority, layer; needing the compiler is only a tie-break."""
+    """Exact before generic, specific before general, priority, layer; needing the compiler is only a tie-
+    break.
+    """
     if config_first and a.config != b.config:
         return a.config
     if a.generic != b.generic:
         return not a.generic
     if more_specific(a.when, b.when) or more_specific(b.when, a.when):
         return more_specific(a.when, b.when)
-    for x, y in ((a.guard is not None, b.guard is not None), (a.priority, b.priority), (a.layer, b.layer),
-                 (not a.config, not b.config)):
+    for x, y in (
+        (a.guard is not None, b.guard is not None),
+        (a.priority, b.priority),
+        (a.layer, b.layer),
+        (not a.config, not b.config),
+    ):
         if x != y:
             return x > y
     return False
@@ -330,5 +351,3 @@ def _outranks(a: Rule, b: Rule, config_first: bool) -> bool:
 def options_known(site: Site, *names: tuple[str, int]) -> bool:
     """Whether options, given as (name, position), are compile-time objects where they are given at all."""
     return all(isinstance(s, Static) for s in (site.option(*n) for n in names) if s is not None)
-
-

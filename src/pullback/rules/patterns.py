@@ -1,7 +1,9 @@
 """Patterns of operand styles: which operands a rule is for, and which of two patterns is the more specific.
 
-A pattern is written as a name ("array", "scalar", "static", "real", "complex", "number", "any"), as "array:2" for an
-array of rank 2, as a class (an ndarray subclass or another library's array class), or as a function of the style.
+A pattern is written as a name ("array", "scalar", "static", "real", "complex", "number", "any"), as
+"array:2" for an
+array of rank 2, as a class (an ndarray subclass or another library's array class), or as a function of the
+style.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class Pattern:
 
 
 def is_number(style: Style) -> bool:
-    """A scalar or array style (a static number included): what H1 rules apply to unless they say otherwise."""
+    """A scalar or array style (a static number included): what H1 rules apply to unless they say otherwise.
+    """
     return isinstance(numeric(style), Scalar | Array)
 
 
@@ -97,8 +100,11 @@ def _of_class(cls: type) -> Pattern:
         if cls is np.ndarray:
             return isinstance(style, Array)
         number = numeric(style)
-        return cls in (int, float, complex) and isinstance(number, Scalar) and number.weak is True and (
-            number.kind == {int: "i", float: "f", complex: "c"}[cls]
+        return (
+            cls in (int, float, complex)
+            and isinstance(number, Scalar)
+            and number.weak is True
+            and (number.kind == {int: "i", float: "f", complex: "c"}[cls])
         )
 
     return Pattern(cls.__name__, matches, 4)

@@ -1,9 +1,9 @@
 """The table of operations and rules, and the ways to add to it.
 
-`op_of(fn)` is the operation of a NumPy or `math` function; `declare` makes one.  `row`, `rule`, `builder`, `opaque`,
-`nondifferentiable` and `opt_out` add rules.  Keys are the function objects, never their spelling.  The built-in tables
-load on first use, so that importing the package reads no rule.  `generation()` counts changes: what was compiled
-under another count is stale.
+`op_of(fn)` is the operation of a NumPy or `math` function; `declare` makes one.  `row`, `rule`,
+`builder`, `opaque`, `nondifferentiable` and `opt_out` add rules.  Keys are the function objects, never
+their spelling.  The built-in tables load on first use, so that importing the package reads no rule.
+`generation()` counts changes: what was compiled under another count is stale.
 """
 
 from __future__ import annotations
@@ -39,11 +39,40 @@ from pullback.styles.style import Anything
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-OP_TABLES = ("elementwise", "reductions", "shaping", "joining", "creation", "selection", "products", "linalg", "random")
-RULE_TABLES = ("broadcast", "elementwise", "complex", "reductions", "scans", "shaping", "joining", "selection", "products", "linalg",
-               "creation", "calculus", "nondifferentiable")
-_MODULES = ((np, "np"), (np.linalg, "np.linalg"), (np.fft, "np.fft"), (math, "math"), (np.random, "np.random"),
-            (np.lib.stride_tricks, "np.lib.stride_tricks"))
+OP_TABLES = (
+    "elementwise",
+    "reductions",
+    "shaping",
+    "joining",
+    "creation",
+    "selection",
+    "products",
+    "linalg",
+    "random",
+)
+RULE_TABLES = (
+    "broadcast",
+    "elementwise",
+    "complex",
+    "reductions",
+    "scans",
+    "shaping",
+    "joining",
+    "selection",
+    "products",
+    "linalg",
+    "creation",
+    "calculus",
+    "nondifferentiable",
+)
+_MODULES = (
+    (np, "np"),
+    (np.linalg, "np.linalg"),
+    (np.fft, "np.fft"),
+    (math, "math"),
+    (np.random, "np.random"),
+    (np.lib.stride_tricks, "np.lib.stride_tricks"),
+)
 _OWN_FRAMES = ("pullback.rules.registry", "pullback.api", "pullback")
 
 
@@ -93,7 +122,7 @@ def generation() -> int:
     return _tables.generation
 
 
-# ---------------------------------------------------------------------------------------------------- operations
+# ------------------------------------------------------------------------------------------------- operations
 
 
 def op_of(fn: Any) -> Op | None:
@@ -131,8 +160,18 @@ def declare(
     'np.sign'
     """
     where = path if path is not None else path_of(fn)
-    op = Op(where or getattr(fn, "__name__", repr(fn)), fn, _total(style), alias, effect, False, cheap, elementwise,
-            where, fn)
+    op = Op(
+        where or getattr(fn, "__name__", repr(fn)),
+        fn,
+        _total(style),
+        alias,
+        effect,
+        False,
+        cheap,
+        elementwise,
+        where,
+        fn,
+    )
     _tables.ops[fn] = op
     return op
 
@@ -155,10 +194,14 @@ def _total(style: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def path_of(fn: Any) -> str:
-    """How generated code reaches a NumPy, `math` or built-in function: "np.linalg.inv"; "" where it is not reachable so."""
+    """How generated code reaches a NumPy, `math` or built-in function: "np.linalg.inv"; "" where it is not
+    reachable so.
+    """
     if not _tables.paths:
         for module, prefix in reversed(_MODULES):
-            for name, obj in list(vars(module).items()):  # not getattr: NumPy imports some submodules when asked
+            for name, obj in list(
+                vars(module).items()
+            ):  # not getattr: NumPy imports some submodules when asked
                 _index_path(obj, prefix, name)
     return _get(_tables.paths, fn) or ""
 
@@ -174,7 +217,7 @@ def _index_path(obj: Any, prefix: str, name: str) -> None:
         return
 
 
-# --------------------------------------------------------------------------------------------------------- rules
+# ------------------------------------------------------------------------------------------------------ rules
 
 
 def register_package(name: str, layer: Layer = Layer.THIRD_PARTY) -> None:
@@ -216,7 +259,12 @@ def _add(rule: Rule) -> None:
 
 
 def _same_place(a: Rule, b: Rule) -> bool:
-    same = (type(a), a.hop, a.origin.module, a.origin.line) == (type(b), b.hop, b.origin.module, b.origin.line)
+    same = (type(a), a.hop, a.origin.module, a.origin.line) == (
+        type(b),
+        b.hop,
+        b.origin.module,
+        b.origin.line,
+    )
     return same and [str(p) for p in a.when] == [str(p) for p in b.when]
 
 
@@ -292,20 +340,32 @@ def row(
 ) -> None:
     """Partials of an elementwise function, an expression over the operands and `out` for each.
 
-    `params` names the operands ("x, y"; "x, lo=None" for one that may be left out).  The names in an expression resolve
-    in the caller's module.  A row attached at H1 also is the row of the scalar function at H3.
+    `params` names the operands ("x, y"; "x, lo=None" for one that may be left out).  The names in an
+    expression resolve in the caller's module.  A row attached at H1 also is the row of the scalar
+    function at H3.
     """
     names, defaults = _parse_params(params)
     namespace = _caller_globals()
     for name, text in partials.items():
         if name not in names:
-            raise PullbackError(f"row for {_name(fn)}: `{name}` is not one of the operands {', '.join(names)}")
+            raise PullbackError(
+                f"row for {_name(fn)}: `{name}` is not one of the operands {', '.join(names)}"
+            )
         if not str(namespace.get("__name__")).startswith("pullback.rules."):  # ours are checked by the suite
             check_names(text, names, namespace, fn)
     for one in _functions(fn):
         common = _common(one, hop, when, guard, priority, layer, False, (), cases)
-        _add(Row(**common, params=names, defaults=defaults, partials=dict(partials), namespace=namespace, domain=domain,
-                 holomorphic=holomorphic))
+        _add(
+            Row(
+                **common,
+                params=names,
+                defaults=defaults,
+                partials=dict(partials),
+                namespace=namespace,
+                domain=domain,
+                holomorphic=holomorphic,
+            )
+        )
         _ensure_operation(one, style, elementwise=True)
 
 
@@ -316,7 +376,9 @@ def _parse_params(params: str) -> tuple[tuple[str, ...], dict[str, Any]]:
         name, _, default = part.partition("=")
         names.append(name.strip())
         if default:
-            defaults[name.strip()] = {"None": None, "True": True, "False": False}.get(default.strip(), default)
+            defaults[name.strip()] = {"None": None, "True": True, "False": False}.get(
+                default.strip(), default
+            )
     return tuple(names), defaults
 
 
@@ -358,7 +420,8 @@ def rule(
 ) -> Callable[[F], F]:
     """Decorator: a structured rule, a plain function of NumPy code that returns the cotangents.
 
-    Its parameters are those of the function, then `*, out, out_bar`; it returns the cotangent of the first parameter,
+    Its parameters are those of the function, then `*, out, out_bar`; it returns the cotangent of the first
+    parameter,
     or a tuple of those that `wrt` names.
     """
 
@@ -366,8 +429,16 @@ def rule(
         names = _words(wrt) or (next(iter(inspect.signature(pullback).parameters)),)
         for one in _functions(fn):
             common = _common(one, hop, when, guard, priority, layer, config, requires, cases)
-            _add(Structured(**common, pullback=pullback, wrt=names, elementwise=elementwise or hop != "call",
-                            linear=_words(linear), forward=forward))
+            _add(
+                Structured(
+                    **common,
+                    pullback=pullback,
+                    wrt=names,
+                    elementwise=elementwise or hop != "call",
+                    linear=_words(linear),
+                    forward=forward,
+                )
+            )
             _ensure_operation(one, style, elementwise=elementwise or hop != "call", alias=alias)
         return pullback
 
@@ -379,8 +450,16 @@ def _words(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def builder(
-    fn: Any, *, wrt: Sequence[int] = (0,), linear: str | Sequence[str] = (), when: Any = None, guard: Any = None,
-    priority: int = 0, layer: Layer | str | None = None, hop: str = "call", cases: Iterable[Case] = (),
+    fn: Any,
+    *,
+    wrt: Sequence[int] = (0,),
+    linear: str | Sequence[str] = (),
+    when: Any = None,
+    guard: Any = None,
+    priority: int = 0,
+    layer: Layer | str | None = None,
+    hop: str = "call",
+    cases: Iterable[Case] = (),
 ) -> Callable[[F], F]:
     """Decorator: a rule that emits IR, for the handful that NumPy text cannot say."""
 
@@ -423,7 +502,9 @@ def opaque(
     return register
 
 
-def nondifferentiable(*fns: Any, when: Any = None, guard: Any = None, layer: Layer | str | None = None) -> None:
+def nondifferentiable(
+    *fns: Any, when: Any = None, guard: Any = None, layer: Layer | str | None = None
+) -> None:
     """Say that the results of functions carry no derivative."""
     for fn in fns:
         common = _common(fn, "call", when, guard, 0, layer, False, (), ())
@@ -431,8 +512,12 @@ def nondifferentiable(*fns: Any, when: Any = None, guard: Any = None, layer: Lay
         _ensure_operation(fn, None, elementwise=False)
 
 
-def opt_out(fn: Any, *, hop: str = "", when: Any = None, guard: Any = None, layer: Layer | str | None = None) -> None:
-    """Take a function (with these operands) out of its rules, except the more specific ones; the lookup goes on."""
+def opt_out(
+    fn: Any, *, hop: str = "", when: Any = None, guard: Any = None, layer: Layer | str | None = None
+) -> None:
+    """Take a function (with these operands) out of its rules, except the more specific ones; the lookup
+    goes on.
+    """
     for one in _functions(fn):
         _add(OptOut(**_common(one, hop, when, guard, 0, layer, False, (), ())))
 
@@ -445,10 +530,16 @@ def generic(name: str) -> None:
 
 
 def _ensure_operation(
-    fn: Any, style: Callable[..., Any] | None, *, elementwise: bool, alias: Alias | Callable[[Call], Alias] = FRESH
+    fn: Any,
+    style: Callable[..., Any] | None,
+    *,
+    elementwise: bool,
+    alias: Alias | Callable[[Call], Alias] = FRESH,
 ) -> None:
-    """A function with a rule is an operation: it is called, not lowered.  Without a style it is asked on samples."""
-    if fn is ANY or not callable(fn) or _get(_tables.ops, fn) is not None and style is None:
+    """A function with a rule is an operation: it is called, not lowered.  Without a style it is asked on
+    samples.
+    """
+    if fn is ANY or not callable(fn) or (_get(_tables.ops, fn) is not None and style is None):
         return
     if style is None:
         sampling = importlib.import_module("pullback.rules.ops.sampling")

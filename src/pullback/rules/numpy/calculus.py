@@ -1,5 +1,8 @@
 """Differences, integrals, statistics of order, functions with several array arguments."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# Rule functions are text in the language that we compile: their operands are of any style.
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -25,26 +28,49 @@ def _known_count(site: Site) -> bool:
     return isinstance(site.option("n", 1) or Static(1), Static)
 
 
-@rule(np.diff, guard=_known_count, linear="a", cases=(case(V), case(LONG, 2), case(M), case(M, axis=0), case(T, 2, axis=1), case(LONG, n=0)))
-def diff(a, n=1, axis=-1, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.diff,
+    guard=_known_count,
+    linear="a",
+    cases=(case(V), case(LONG, 2), case(M), case(M, axis=0), case(T, 2, axis=1), case(LONG, n=0)),
+)
+def diff(a, n=1, axis=-1, *, out, out_bar):
     """Each difference takes from its left element and gives to its right one."""
     bar = np.moveaxis(out_bar, axis, 0)
     for k in range(n):
-        edge = np.zeros_like(bar[:1]) if np.shape(bar)[0] else np.zeros((1,) + np.shape(bar)[1:], dtype=bar.dtype)
+        edge = (
+            np.zeros_like(bar[:1])
+            if np.shape(bar)[0]
+            else np.zeros((1,) + np.shape(bar)[1:], dtype=bar.dtype)
+        )
         bar = np.concatenate((edge, bar)) - np.concatenate((bar, edge))
     return np.moveaxis(bar, 0, axis)
 
 
-@rule(np.ediff1d, guard=lambda site: len(site.operands) == 1 and not site.kwargs, linear="ary", cases=(case(V), case(M)))
-def ediff1d(ary, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.ediff1d,
+    guard=lambda site: len(site.operands) == 1 and not site.kwargs,
+    linear="ary",
+    cases=(case(V), case(M)),
+)
+def ediff1d(ary, *, out, out_bar):
     """As the difference of the flattened array."""
     edge = np.zeros(1, dtype=out_bar.dtype)
     return np.reshape(np.concatenate((edge, out_bar)) - np.concatenate((out_bar, edge)), np.shape(ary))
 
 
-@rule(np.trapezoid, wrt="y, x, dx", cases=(case(V), case(M, axis=0, wrt=(0,)), case(V, V * V + np.arange(3.0), wrt=(0, 1)),
-      case(M, W, wrt=(0, 1)), case(M, dx=0.5)))
-def trapezoid(y, x=None, dx=1.0, axis=-1, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.trapezoid,
+    wrt="y, x, dx",
+    cases=(
+        case(V),
+        case(M, axis=0, wrt=(0,)),
+        case(V, V * V + np.arange(3.0), wrt=(0, 1)),
+        case(M, W, wrt=(0, 1)),
+        case(M, dx=0.5),
+    ),
+)
+def trapezoid(y, x=None, dx=1.0, axis=-1, *, out, out_bar):
     """Half of each piece goes to either end."""
     bar = np.expand_dims(out_bar, 0)
     moved = np.moveaxis(y, axis, 0)
@@ -63,7 +89,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1, *, out, out_bar):  # type: ignore[no-u
     return y_bar, np.sum(np.reshape(x_bar, (np.shape(x)[0], -1)), axis=1), None
 
 
-def to_both_ends(pieces):  # type: ignore[no-untyped-def]
+def to_both_ends(pieces):
     """Pieces between points along the first axis, given to both points."""
     edge = np.zeros_like(pieces[:1])
     return np.concatenate((edge, pieces)) + np.concatenate((pieces, edge))
@@ -72,12 +98,29 @@ def to_both_ends(pieces):  # type: ignore[no-untyped-def]
 def _unit_or_scalar_spacing(site: Site) -> bool:
     spacing = site.operands[1:]
     plain = all(isinstance(as_array(s), Scalar) for s in spacing) and len(spacing) <= 1
-    return plain and site.option("edge_order") in (None, Static(1)) and as_array(site.operands[0]).dtype is not None
+    return (
+        plain
+        and site.option("edge_order") in (None, Static(1))
+        and as_array(site.operands[0]).dtype is not None
+    )
 
 
-@rule(np.gradient, wrt="f", guard=_unit_or_scalar_spacing, linear="f", cases=(case(LONG), case(M), case(LONG, 0.5, wrt=(0,)), case(M, axis=0), case(T, axis=1),
-      case(M, 0.25, wrt=(0,)), case(np.array([1.0, 3.0]))))
-def gradient(f, spacing=1.0, *, axis=None, edge_order=1, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.gradient,
+    wrt="f",
+    guard=_unit_or_scalar_spacing,
+    linear="f",
+    cases=(
+        case(LONG),
+        case(M),
+        case(LONG, 0.5, wrt=(0,)),
+        case(M, axis=0),
+        case(T, axis=1),
+        case(M, 0.25, wrt=(0,)),
+        case(np.array([1.0, 3.0])),
+    ),
+)
+def gradient(f, spacing=1.0, *, axis=None, edge_order=1, out, out_bar):
     """Central differences inside, one-sided ones at the ends, axis by axis."""
     if axis is not None and not isinstance(axis, tuple):
         return gradient_bar(out_bar, axis, spacing)
@@ -91,7 +134,7 @@ def gradient(f, spacing=1.0, *, axis=None, edge_order=1, out, out_bar):  # type:
     return total
 
 
-def gradient_bar(bar, axis, spacing):  # type: ignore[no-untyped-def]
+def gradient_bar(bar, axis, spacing):
     """The transpose of the difference stencil along an axis."""
     g = np.moveaxis(bar, axis, 0) / spacing
     total = np.zeros_like(g)
@@ -104,11 +147,14 @@ def gradient_bar(bar, axis, spacing):  # type: ignore[no-untyped-def]
     return np.moveaxis(total, 0, axis)
 
 
-# ------------------------------------------------------------------------------------------------- statistics of order
+# ---------------------------------------------------------------------------------------- statistics of order
 
 
-@rule((np.median, np.nanmedian), cases=(case(V), case(LONG[:4]), case(M), case(M, axis=0), case(M, axis=1, keepdims=True)))
-def median(a, axis=None, overwrite_input=False, keepdims=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    (np.median, np.nanmedian),
+    cases=(case(V), case(LONG[:4]), case(M), case(M, axis=0), case(M, axis=1, keepdims=True)),
+)
+def median(a, axis=None, overwrite_input=False, keepdims=False, *, out, out_bar):
     """The middle value, or the mean of the middle two."""
     return quantile(a, 0.5, axis, overwrite_input, "linear", keepdims, out=out, out_bar=out_bar)
 
@@ -117,14 +163,26 @@ def _linear_quantile(site: Site) -> bool:
     axis = site.option("axis", 2)
     q = as_array(site.operands[1])
     scalar = isinstance(q, Scalar) or q.axes == ()
-    return scalar and site.option("method", 5) in (None, Static("linear")) and (
-        axis is None or (isinstance(axis, Static) and not isinstance(axis.value, tuple)))
+    return (
+        scalar
+        and site.option("method", 5) in (None, Static("linear"))
+        and (axis is None or (isinstance(axis, Static) and not isinstance(axis.value, tuple)))
+    )
 
 
-@rule((np.quantile, np.nanquantile), wrt="a", guard=_linear_quantile,
-      cases=(case(V, 0.3, wrt=(0,)), case(M, 0.7, wrt=(0,)), case(M, 0.4, axis=0, wrt=(0,)), case(M, 0.9, axis=1, keepdims=True, wrt=(0,)),
-             case(V, 1.0, wrt=(0,))))
-def quantile(a, q, axis=None, overwrite_input=False, method="linear", keepdims=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    (np.quantile, np.nanquantile),
+    wrt="a",
+    guard=_linear_quantile,
+    cases=(
+        case(V, 0.3, wrt=(0,)),
+        case(M, 0.7, wrt=(0,)),
+        case(M, 0.4, axis=0, wrt=(0,)),
+        case(M, 0.9, axis=1, keepdims=True, wrt=(0,)),
+        case(V, 1.0, wrt=(0,)),
+    ),
+)
+def quantile(a, q, axis=None, overwrite_input=False, method="linear", keepdims=False, *, out, out_bar):
     """The two neighbours in the order, by their weights; NaNs come last in the order and do not count."""
     bar = unit_axes(out_bar, a, axis, keepdims)
     flat = np.reshape(a, (1, -1)) if axis is None else np.moveaxis(a, axis, -1)
@@ -140,18 +198,29 @@ def quantile(a, q, axis=None, overwrite_input=False, method="linear", keepdims=F
     return np.reshape(result, np.shape(a)) if axis is None else np.moveaxis(result, -1, axis)
 
 
-@rule((np.percentile, np.nanpercentile), wrt="a", guard=_linear_quantile,
-      cases=(case(V, 30.0, wrt=(0,)), case(M, 40.0, axis=0, wrt=(0,))))
-def percentile(a, q, axis=None, overwrite_input=False, method="linear", keepdims=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    (np.percentile, np.nanpercentile),
+    wrt="a",
+    guard=_linear_quantile,
+    cases=(case(V, 30.0, wrt=(0,)), case(M, 40.0, axis=0, wrt=(0,))),
+)
+def percentile(a, q, axis=None, overwrite_input=False, method="linear", keepdims=False, *, out, out_bar):
     """A quantile of a hundredth."""
     return quantile(a, q / 100, axis, overwrite_input, method, keepdims, out=out, out_bar=out_bar)
 
 
-# ------------------------------------------------------------------------------------------ several arrays, several results
+# ---------------------------------------------------------------------------- several arrays, several results
 
 
-@builder(np.broadcast_arrays, wrt=(0, 1, 2, 3, 4, 5, 6, 7), linear="args", cases=(case(V, M, wrt=(0, 1)), case(M, 2.0, V, wrt=(0, 1, 2))))
-def broadcast_arrays(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand | None]:
+@builder(
+    np.broadcast_arrays,
+    wrt=(0, 1, 2, 3, 4, 5, 6, 7),
+    linear="args",
+    cases=(case(V, M, wrt=(0, 1)), case(M, 2.0, V, wrt=(0, 1, 2))),
+)
+def broadcast_arrays(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand | None]:
     """Each its own; the engine sums."""
     return _each(out_bar, len(args))
 
@@ -162,19 +231,40 @@ def _each(out_bar: Operand, count: int) -> list[Operand | None]:
     return [None if isinstance(x, Const) and x.value is None else x for x in bars]
 
 
-@builder((np.atleast_1d, np.atleast_2d, np.atleast_3d), wrt=(0, 1, 2, 3, 4, 5, 6, 7), guard=lambda site: len(site.operands) > 1,
-         linear="arys", cases=(case(V, 2.0, wrt=(0, 1)),))
-def atleast_several(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand | None]:
+@builder(
+    (np.atleast_1d, np.atleast_2d, np.atleast_3d),
+    wrt=(0, 1, 2, 3, 4, 5, 6, 7),
+    guard=lambda site: len(site.operands) > 1,
+    linear="arys",
+    cases=(case(V, 2.0, wrt=(0, 1)),),
+)
+def atleast_several(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand | None]:
     """Each in its old shape."""
     reshape, shape = op_of(np.reshape), op_of(np.shape)
     assert reshape is not None and shape is not None
-    return [None if x is None else b.call(reshape, x, b.call(shape, a, hint="shape"), hint="bar")
-            for x, a in zip(_each(out_bar, len(args)), args, strict=True)]
+    return [
+        None if x is None else b.call(reshape, x, b.call(shape, a, hint="shape"), hint="bar")
+        for x, a in zip(_each(out_bar, len(args)), args, strict=True)
+    ]
 
 
-@builder(np.meshgrid, wrt=(0, 1, 2, 3, 4, 5), linear="xi", guard=lambda site: all(isinstance(s, Static) for _, s in site.kwargs),
-         cases=(case(V, W, wrt=(0, 1)), case(V, LONG, indexing="ij", wrt=(0, 1)), case(V, W, sparse=True, wrt=(0, 1)), case(V, W, LONG, wrt=(0, 1, 2))))
-def meshgrid(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand | None]:
+@builder(
+    np.meshgrid,
+    wrt=(0, 1, 2, 3, 4, 5),
+    linear="xi",
+    guard=lambda site: all(isinstance(s, Static) for _, s in site.kwargs),
+    cases=(
+        case(V, W, wrt=(0, 1)),
+        case(V, LONG, indexing="ij", wrt=(0, 1)),
+        case(V, W, sparse=True, wrt=(0, 1)),
+        case(V, W, LONG, wrt=(0, 1, 2)),
+    ),
+)
+def meshgrid(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand | None]:
     """Sums over the axes of the other coordinates."""
     indexing = known(style_of(kwargs["indexing"])) if "indexing" in kwargs else "xy"
     n = len(args)

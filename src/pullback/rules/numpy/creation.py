@@ -1,5 +1,8 @@
 """Arrays filled with or spaced between given values."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# Rule functions are text in the language that we compile: their operands are of any style.
+
 from __future__ import annotations
 
 import numpy as np
@@ -11,22 +14,50 @@ from pullback.rules.registry import nondifferentiable, rule
 from pullback.styles.style import Static
 
 
-@rule(np.full, wrt="fill_value", linear="fill_value", cases=(case((2, 3), 1.5, wrt=(1,)), case((2, 3), V, wrt=(1,)), case(3, 2.0, wrt=(1,))))
-def full(shape, fill_value, dtype=None, order="C", *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.full,
+    wrt="fill_value",
+    linear="fill_value",
+    cases=(case((2, 3), 1.5, wrt=(1,)), case((2, 3), V, wrt=(1,)), case(3, 2.0, wrt=(1,))),
+)
+def full(shape, fill_value, dtype=None, order="C", *, out, out_bar):
     """The engine sums over what the value was broadcast to."""
     return out_bar
 
 
-@rule(np.full_like, wrt="fill_value", linear="fill_value", cases=(case(M, 1.5, wrt=(1,)), case(M, V, wrt=(1,))))
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.full_like, wrt="fill_value", linear="fill_value", cases=(case(M, 1.5, wrt=(1,)), case(M, V, wrt=(1,)))
+)
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, out, out_bar):
     """The engine sums over what the value was broadcast to."""
     return out_bar
 
 
 nondifferentiable(
-    np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.eye, np.identity, np.tri, np.arange, np.indices,
-    np.triu_indices, np.tril_indices, np.triu_indices_from, np.tril_indices_from, np.diag_indices, np.unravel_index,
-    np.ravel_multi_index, np.hanning, np.hamming, np.bartlett, np.blackman, np.fft.fftfreq, np.fft.rfftfreq,
+    np.zeros,
+    np.ones,
+    np.empty,
+    np.zeros_like,
+    np.ones_like,
+    np.empty_like,
+    np.eye,
+    np.identity,
+    np.tri,
+    np.arange,
+    np.indices,
+    np.triu_indices,
+    np.tril_indices,
+    np.triu_indices_from,
+    np.tril_indices_from,
+    np.diag_indices,
+    np.unravel_index,
+    np.ravel_multi_index,
+    np.hanning,
+    np.hamming,
+    np.bartlett,
+    np.blackman,
+    np.fft.fftfreq,
+    np.fft.rfftfreq,
 )
 
 
@@ -35,33 +66,50 @@ def _plain_spacing(site: Site) -> bool:
     return site.option("axis", 6) in (None, Static(0)) and site.option("retstep", 4) in (None, Static(False))
 
 
-def fractions(n, endpoint, bar):  # type: ignore[no-untyped-def]
+def fractions(n, endpoint, bar):
     """How far along each point is, shaped to multiply a cotangent."""
     steps = n - 1 if endpoint else n
     t = np.arange(n) / max(steps, 1)
     return np.reshape(t, (-1,) + (1,) * (np.ndim(bar) - 1))
 
 
-SPACED = (case(1.0, 3.0, 5), case(V, 3.0, 4), case(1.0, 3.0, 4, endpoint=False), case(1.0, 2.0, 1), case(1.0, 3.0))
+SPACED = (
+    case(1.0, 3.0, 5),
+    case(V, 3.0, 4),
+    case(1.0, 3.0, 4, endpoint=False),
+    case(1.0, 2.0, 1),
+    case(1.0, 3.0),
+)
 
 
-@rule(np.linspace, wrt="start, stop", guard=_plain_spacing, linear="start, stop", cases=(*SPACED, case(V, V * V, 4)))
-def linspace(start, stop, num=50, endpoint=True, *, dtype=None, axis=0, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.linspace,
+    wrt="start, stop",
+    guard=_plain_spacing,
+    linear="start, stop",
+    cases=(*SPACED, case(V, V * V, 4)),
+)
+def linspace(start, stop, num=50, endpoint=True, *, dtype=None, axis=0, out, out_bar):
     """Weights of the two ends."""
     t = fractions(num, endpoint, out_bar)
     return np.sum(out_bar * (1 - t), axis=0), np.sum(out_bar * t, axis=0)
 
 
 @rule(np.logspace, wrt="start, stop", guard=_plain_spacing, cases=(case(1.0, 2.0, 4), case(V / 3, 1.0, 4)))
-def logspace(start, stop, num=50, endpoint=True, base=10.0, *, dtype=None, axis=0, out, out_bar):  # type: ignore[no-untyped-def]
+def logspace(start, stop, num=50, endpoint=True, base=10.0, *, dtype=None, axis=0, out, out_bar):
     """base ** linspace(start, stop)."""
     bar = out_bar * out * np.log(base)
     t = fractions(num, endpoint, bar)
     return np.sum(bar * (1 - t), axis=0), np.sum(bar * t, axis=0)
 
 
-@rule(np.geomspace, wrt="start, stop", guard=_plain_spacing, cases=(case(1.0, 3.0, 4), case(1.0, 8.0, 4, endpoint=False)))
-def geomspace(start, stop, num=50, endpoint=True, *, dtype=None, axis=0, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.geomspace,
+    wrt="start, stop",
+    guard=_plain_spacing,
+    cases=(case(1.0, 3.0, 4), case(1.0, 8.0, 4, endpoint=False)),
+)
+def geomspace(start, stop, num=50, endpoint=True, *, dtype=None, axis=0, out, out_bar):
     """Weights of the two ends in the logarithm."""
     bar = out_bar * out
     t = fractions(num, endpoint, bar)

@@ -1,8 +1,12 @@
 """Partials of the elementwise functions, a line each.
 
-Every expression is one that stays right in the extreme spots: no overflow on the way, no cancellation near zero, a finite
-value where the derivative is finite.  A mask counts as a number (`x == y` is 0 or 1) and keeps float32 what it is.
+Every expression is one that stays right in the extreme spots: no overflow on the way, no cancellation
+near zero, a finite value where the derivative is finite.  A mask counts as a number (`x == y` is 0 or 1)
+and keeps float32 what it is.
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# Rule functions are text in the language that we compile: their operands are of any style.
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ def shared(name: str, other: str = "") -> tuple[Any, ...]:
     return (getattr(np, name),) if of_math is None else (getattr(np, name), of_math)
 
 
-# ----------------------------------------------------------------------------------------------------- arithmetic
+# ------------------------------------------------------------------------------------------------- arithmetic
 
 row(np.add, "x, y", x="1", y="1", hop="H1", holomorphic=True)
 row(np.subtract, "x, y", x="1", y="-1", hop="H1", holomorphic=True)
@@ -58,7 +62,7 @@ row(shared("copysign"), "x, y", x="np.sign(x) * np.copysign(1.0, y)", domain="no
 row(shared("nextafter"), "x, y", x="1")
 row(np.heaviside, "x, y", y="x == 0", domain="nonzero")
 
-# ----------------------------------------------------------------------------------- exponentials, logarithms, roots
+# ---------------------------------------------------------------------------- exponentials, logarithms, roots
 
 row(shared("exp"), "x", x="out", holomorphic=True)
 row(shared("exp2"), "x", x="out * 0.6931471805599453", holomorphic=True)
@@ -90,7 +94,7 @@ row(
     y="np.exp2(y - np.where(out == -np.inf, 0, out))",
 )
 
-# ------------------------------------------------------------------------------------------------------ trigonometry
+# ----------------------------------------------------------------------------------------------- trigonometry
 
 row(shared("sin"), "x", x="np.cos(x)", holomorphic=True)
 row(shared("cos"), "x", x="-np.sin(x)", holomorphic=True)
@@ -111,7 +115,13 @@ row(shared("cosh"), "x", x="np.sinh(x)", holomorphic=True)
 row(shared("tanh"), "x", x="1 - out * out", holomorphic=True)
 row(shared("arcsinh", "asinh"), "x", x="1 / np.hypot(1, x)")
 row(np.arcsinh, "x", x="1 / np.sqrt(1 + x * x)", holomorphic=True, when="complex")
-row(shared("arccosh", "acosh"), "x", x="1 / (np.sqrt(x - 1) * np.sqrt(x + 1))", holomorphic=True, domain="above one")
+row(
+    shared("arccosh", "acosh"),
+    "x",
+    x="1 / (np.sqrt(x - 1) * np.sqrt(x + 1))",
+    holomorphic=True,
+    domain="above one",
+)
 row(shared("arctanh", "atanh"), "x", x="1 / ((1 - x) * (1 + x))", holomorphic=True, domain="unit")
 row((np.deg2rad, np.radians, math.radians), "x", x="0.017453292519943295", domain="real")
 row((np.rad2deg, np.degrees, math.degrees), "x", x="57.29577951308232", domain="real")
@@ -119,7 +129,7 @@ row(math.erf, "x", x="1.1283791670955126 * np.exp(-x * x)")
 row(math.erfc, "x", x="-1.1283791670955126 * np.exp(-x * x)")
 
 
-def sinc_slope(x, out):  # type: ignore[no-untyped-def]
+def sinc_slope(x, out):
     """(cos(pi x) - sinc(x)) / x, by its series where that cancels."""
     small = np.abs(x) < 0.1
     t = (np.pi * x) ** 2
@@ -129,24 +139,30 @@ def sinc_slope(x, out):  # type: ignore[no-untyped-def]
 
 row(np.sinc, "x", x="sinc_slope(x, out)")
 
-# -------------------------------------------------------------------------------------------------- choosing, rounding
+# ----------------------------------------------------------------------------------------- choosing, rounding
 
 row((np.absolute, np.fabs, math.fabs, builtins.abs), "x", x="np.sign(x)", domain="nonzero")
 row(np.maximum, "x, y", x="(x > y) + 0.5 * (x == y)", y="(y > x) + 0.5 * (x == y)", domain=("left", "right"))
 row(np.minimum, "x, y", x="(x < y) + 0.5 * (x == y)", y="(y < x) + 0.5 * (x == y)", domain=("left", "right"))
 # the one that is not NaN is taken
-row((np.fmax, np.fmin), "x, y", x="(x == out) - 0.5 * (x == y)", y="(y == out) - 0.5 * (x == y)", domain=("left", "right"))
+row(
+    (np.fmax, np.fmin),
+    "x, y",
+    x="(x == out) - 0.5 * (x == y)",
+    y="(y == out) - 0.5 * (x == y)",
+    domain=("left", "right"),
+)
 row(np.nan_to_num, "x, copy=True, nan=0.0, posinf=None, neginf=None", x="np.isfinite(x)")
 row((np.real, np.conjugate), "x", x="1", hop="H1", when="real")
 
 
-def above(x, y):  # type: ignore[no-untyped-def]
+def above(x, y):
     """1 where x > y, a half where equal."""
     return (x > y) + 0.5 * (x == y)
 
 
 @rule(np.clip, wrt="a, a_min, a_max, min, max", hop="H3")
-def clip(a, a_min=None, a_max=None, min=None, max=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def clip(a, a_min=None, a_max=None, min=None, max=None, *, out, out_bar):
     """Where a bound binds the derivative is the bound's; ties are shared."""
     low = min if a_min is None else a_min
     high = max if a_max is None else a_max
@@ -164,13 +180,13 @@ def clip(a, a_min=None, a_max=None, min=None, max=None, *, out, out_bar):  # typ
 
 
 @rule(np.where, wrt="x, y", hop="H3", linear="x, y")
-def where(condition, x, y, *, out, out_bar):  # type: ignore[no-untyped-def]
+def where(condition, x, y, *, out, out_bar):
     """Each place's cotangent goes to the value that was taken."""
     return np.where(condition, out_bar, 0), np.where(condition, 0, out_bar)
 
 
 @rule((np.divmod, builtins.divmod), wrt="x, y")
-def divmod_(x, y, *, out, out_bar):  # type: ignore[no-untyped-def]
+def divmod_(x, y, *, out, out_bar):
     """The quotient is piecewise constant, the remainder x - quotient * y."""
     if out_bar[1] is None:
         return None, None
@@ -178,7 +194,7 @@ def divmod_(x, y, *, out, out_bar):  # type: ignore[no-untyped-def]
 
 
 @rule((np.modf, math.modf))
-def modf(x, *, out, out_bar):  # type: ignore[no-untyped-def]
+def modf(x, *, out, out_bar):
     """The fraction moves with x, the integer part does not."""
     if out_bar[0] is None:
         return None
@@ -186,7 +202,7 @@ def modf(x, *, out, out_bar):  # type: ignore[no-untyped-def]
 
 
 @rule((np.frexp, math.frexp))
-def frexp(x, *, out, out_bar):  # type: ignore[no-untyped-def]
+def frexp(x, *, out, out_bar):
     """The mantissa is x / 2 ** exponent."""
     if out_bar[0] is None:
         return None
@@ -194,6 +210,6 @@ def frexp(x, *, out, out_bar):  # type: ignore[no-untyped-def]
 
 
 @rule(np.unwrap, linear="p")
-def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586, out, out_bar):  # type: ignore[no-untyped-def]
+def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586, out, out_bar):
     """Whole periods are added."""
     return out_bar

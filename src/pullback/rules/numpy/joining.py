@@ -1,5 +1,8 @@
 """Arrays made of several: each gets its part of the cotangent."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# Rule functions are text in the language that we compile: their operands are of any style.
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -22,9 +25,18 @@ W = np.array([0.5, 1.0, -2.0])
 ROW = np.array([[1.0, -1.0, 2.0]])
 
 
-@rule((np.array, np.asanyarray, np.asarray, np.asarray_chkfinite, np.ascontiguousarray, np.asfortranarray),
-      cases=(case(V), case(M), case([V, W]), case(2.0), case([1.0, 2.5], wrt=(0,)), case([[1.0, 2.0], [3.0, 4.0]], wrt=(0,))))
-def array(object, dtype=None, order=None, *, copy=True, ndmin=0, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    (np.array, np.asanyarray, np.asarray, np.asarray_chkfinite, np.ascontiguousarray, np.asfortranarray),
+    cases=(
+        case(V),
+        case(M),
+        case([V, W]),
+        case(2.0),
+        case([1.0, 2.5], wrt=(0,)),
+        case([[1.0, 2.0], [3.0, 4.0]], wrt=(0,)),
+    ),
+)
+def array(object, dtype=None, order=None, *, copy=True, ndmin=0, out, out_bar):
     """The same array; the items of a list get theirs by index."""
     if ndmin:
         return np.reshape(out_bar, np.shape(object))
@@ -32,17 +44,17 @@ def array(object, dtype=None, order=None, *, copy=True, ndmin=0, out, out_bar): 
 
 
 @rule(np.copy, linear="a", cases=(case(V), case(M), case(2.0)))
-def copy(a, order="K", subok=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+def copy(a, order="K", subok=False, *, out, out_bar):
     """The same array."""
     return out_bar
 
 
-def astype(x, dtype, *, copy=True, out, out_bar):  # type: ignore[no-untyped-def]
+def astype(x, dtype, *, copy=True, out, out_bar):
     """The engine casts back."""
     return out_bar
 
 
-# ----------------------------------------------------------------------------------------------------- concatenation
+# ---------------------------------------------------------------------------------------------- concatenation
 
 
 def _is_list(style: Style) -> bool:
@@ -53,7 +65,7 @@ def _is_pack(style: Style) -> bool:
     return isinstance(style, Tup)
 
 
-def _known_axis(position: int):  # type: ignore[no-untyped-def]
+def _known_axis(position: int):
     def guard(site: Site) -> bool:
         axis = site.option("axis", position)
         return axis is None or isinstance(axis, Static)
@@ -89,7 +101,7 @@ def _parts(
     return Pack("tuple", tuple(pieces))
 
 
-def _op(fn: object):  # type: ignore[no-untyped-def]
+def _op(fn: object):
     op = op_of(fn)
     assert op is not None
     return op
@@ -133,9 +145,24 @@ def _prepended(rank: int, least: int, axis: int) -> int:
     return least - rank
 
 
-@builder(np.concatenate, when=(_is_pack,), guard=_known_axis(1), linear="arrays",
-         cases=(case((V, W)), case([M, ROW]), case((M, M), axis=1), case((M, V), axis=None), case((M, M), axis=-1), case([V, V, W]), case((T, T), axis=1)))
-def concatenate(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand]:
+@builder(
+    np.concatenate,
+    when=(_is_pack,),
+    guard=_known_axis(1),
+    linear="arrays",
+    cases=(
+        case((V, W)),
+        case([M, ROW]),
+        case((M, M), axis=1),
+        case((M, V), axis=None),
+        case((M, M), axis=-1),
+        case([V, V, W]),
+        case((T, T), axis=1),
+    ),
+)
+def concatenate(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand]:
     """A slice each."""
     given = args[1] if len(args) > 1 else kwargs.get("axis", Const(0))
     axis = known(style_of(given))
@@ -152,36 +179,51 @@ def _positive(out: Operand, axis: int) -> int:
 
 
 @builder(np.hstack, when=(_is_pack,), linear="tup", cases=(case((V, W)), case([M, M]), case((2.0, V))))
-def hstack(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand]:
+def hstack(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand]:
     """A slice each, of the first axis for vectors, of the second else."""
     assert isinstance(args[0], Pack)
     return [_parts(b, args[0].items, out, out_bar, 0 if _rank(out) == 1 else 1, False, 1)]
 
 
 @builder(np.vstack, when=(_is_pack,), linear="tup", cases=(case((V, W)), case([M, V]), case((M, M))))
-def vstack(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand]:
+def vstack(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand]:
     """A slice of rows each."""
     assert isinstance(args[0], Pack)
     return [_parts(b, args[0].items, out, out_bar, 0, False, 2)]
 
 
 @builder(np.dstack, when=(_is_pack,), linear="tup", cases=(case((V, W)), case([M, M]), case((T, T))))
-def dstack(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand]:
+def dstack(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand]:
     """A slice of the third axis each."""
     assert isinstance(args[0], Pack)
     return [_parts(b, args[0].items, out, out_bar, 2, False, 3)]
 
 
 @builder(np.column_stack, when=(_is_pack,), linear="tup", cases=(case((V, W)), case([M.T, V])))
-def column_stack(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand]:
+def column_stack(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand]:
     """Columns each."""
     assert isinstance(args[0], Pack)
     return [_parts(b, args[0].items, out, out_bar, 1, False, 2)]
 
 
-@builder(np.append, wrt=(0, 1), guard=_known_axis(2), linear="arr, values",
-         cases=(case(V, W), case(V, 2.0), case(M, ROW, axis=0), case(M, V)))
-def append(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand]:
+@builder(
+    np.append,
+    wrt=(0, 1),
+    guard=_known_axis(2),
+    linear="arr, values",
+    cases=(case(V, W), case(V, 2.0), case(M, ROW, axis=0), case(M, V)),
+)
+def append(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand]:
     """A slice each."""
     given = args[2] if len(args) > 2 else kwargs.get("axis", Const(None))
     axis = known(style_of(given))
@@ -194,7 +236,7 @@ def append(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], o
 
 
 @rule(np.concatenate, when=(_is_list,), guard=_known_axis(1), cases=())
-def concatenate_list(arrays, axis=0, *, out, out_bar):  # type: ignore[no-untyped-def]
+def concatenate_list(arrays, axis=0, *, out, out_bar):
     """A run-time list of slices."""
     moved = np.moveaxis(out_bar, axis, 0)
     bars = []
@@ -206,7 +248,7 @@ def concatenate_list(arrays, axis=0, *, out, out_bar):  # type: ignore[no-untype
     return bars
 
 
-def _list_of_rank(*ranks: int):  # type: ignore[no-untyped-def]
+def _list_of_rank(*ranks: int):
     def list_of_rank(style: Style) -> bool:
         if not isinstance(style, ListOf):
             return False
@@ -217,66 +259,80 @@ def _list_of_rank(*ranks: int):  # type: ignore[no-untyped-def]
 
 
 @rule(np.vstack, when=(_list_of_rank(1),))
-def vstack_list(tup, *, out, out_bar):  # type: ignore[no-untyped-def]
+def vstack_list(tup, *, out, out_bar):
     """A row each."""
     return out_bar
 
 
 @rule(np.hstack, when=(_list_of_rank(0),))
-def hstack_numbers(tup, *, out, out_bar):  # type: ignore[no-untyped-def]
+def hstack_numbers(tup, *, out, out_bar):
     """A number each."""
     return out_bar
 
 
 @rule(np.hstack, when=(_list_of_rank(1),))
-def hstack_list(tup, *, out, out_bar):  # type: ignore[no-untyped-def]
+def hstack_list(tup, *, out, out_bar):
     """A run-time list of slices."""
     return concatenate_list(tup, 0, out=out, out_bar=out_bar)
 
 
 @rule(np.vstack, when=(_list_of_rank(2),))
-def vstack_matrices(tup, *, out, out_bar):  # type: ignore[no-untyped-def]
+def vstack_matrices(tup, *, out, out_bar):
     """A run-time list of slices."""
     return concatenate_list(tup, 0, out=out, out_bar=out_bar)
 
 
 @rule(np.column_stack, when=(_list_of_rank(1),))
-def column_stack_list(tup, *, out, out_bar):  # type: ignore[no-untyped-def]
+def column_stack_list(tup, *, out, out_bar):
     """A column each."""
     return np.transpose(out_bar)
 
 
 @rule(np.vstack, when="array:2", cases=(case(M),))
-def rows_stacked(tup, *, out, out_bar):  # type: ignore[no-untyped-def]
+def rows_stacked(tup, *, out, out_bar):
     """The rows of a matrix, stacked again."""
     return out_bar
 
 
 @rule(np.column_stack, when="array:2", cases=(case(M),))
-def rows_as_columns(tup, *, out, out_bar):  # type: ignore[no-untyped-def]
+def rows_as_columns(tup, *, out, out_bar):
     """The rows of a matrix, as columns."""
     return np.transpose(out_bar)
 
 
 @rule((np.concatenate, np.hstack), when="array:2", guard=_known_axis(1), cases=(case(M),))
-def rows_joined(arrays, axis=0, *, out, out_bar):  # type: ignore[no-untyped-def]
+def rows_joined(arrays, axis=0, *, out, out_bar):
     """The rows of a matrix, end to end."""
     return np.reshape(out_bar, np.shape(arrays))
 
 
-@rule(np.stack, linear="arrays", cases=(case((V, W)), case((V, W), axis=1), case([M, M], axis=-1), case((V, W, V), axis=0), case((M, M), axis=1)))
-def stack(arrays, axis=0, *, dtype=None, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.stack,
+    linear="arrays",
+    cases=(
+        case((V, W)),
+        case((V, W), axis=1),
+        case([M, M], axis=-1),
+        case((V, W, V), axis=0),
+        case((M, M), axis=1),
+    ),
+)
+def stack(arrays, axis=0, *, dtype=None, out, out_bar):
     """The items along the first axis: each gets its own by index."""
     if axis == 0:
         return out_bar
     return np.moveaxis(out_bar, axis, 0)
 
 
-# ------------------------------------------------------------------------------------------------- deleting, inserting
+# ---------------------------------------------------------------------------------------- deleting, inserting
 
 
-@rule(np.delete, linear="arr", cases=(case(V, 1), case(M, 0, axis=0), case(M, np.array([0, 2]), axis=1), case(V, np.array([0]))))
-def delete(arr, obj, axis=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.delete,
+    linear="arr",
+    cases=(case(V, 1), case(M, 0, axis=0), case(M, np.array([0, 2]), axis=1), case(V, np.array([0]))),
+)
+def delete(arr, obj, axis=None, *, out, out_bar):
     """Zero for what was deleted."""
     at = 0 if axis is None else axis
     n = np.size(arr) if axis is None else np.shape(arr)[axis]
@@ -286,8 +342,15 @@ def delete(arr, obj, axis=None, *, out, out_bar):  # type: ignore[no-untyped-def
     return np.reshape(np.moveaxis(bar, 0, at), np.shape(arr))
 
 
-@builder(np.block, when=(_is_pack,), linear="arrays", cases=(case([[M, M], [ROW, ROW]]), case([V, W]), case([[M], [V]])))
-def block(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand]:
+@builder(
+    np.block,
+    when=(_is_pack,),
+    linear="arrays",
+    cases=(case([[M, M], [ROW, ROW]]), case([V, W]), case([[M], [V]])),
+)
+def block(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand]:
     """A rectangle each."""
     rank = _rank(out)
     assert rank is not None
@@ -297,7 +360,11 @@ def block(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], ou
 def _blocks(b: Builder, blocks: Operand, bar: Operand, rank: int) -> Operand:
     if not isinstance(blocks, Pack):
         own = _rank(blocks)
-        return bar if own == rank else b.call(_op(np.reshape), bar, b.call(core.shape, blocks, hint="shape"), hint="part_bar")
+        return (
+            bar
+            if own == rank
+            else b.call(_op(np.reshape), bar, b.call(core.shape, blocks, hint="shape"), hint="part_bar")
+        )
     axis = rank - _depth(blocks)
     pieces = []
     start: Operand = Const(0)

@@ -1,7 +1,11 @@
 """Dense linear algebra.
 
-Formulas after Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation".
+Formulas after Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation".
 """
+
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# Rule functions are text in the language that we compile: their operands are of any style.
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import numpy as np
 
 from pullback.rules.kinds import case
 from pullback.rules.lookup import Site
-from pullback.rules.numpy.products import S, SS, conj
+from pullback.rules.numpy.products import SS, S, conj
 from pullback.rules.numpy.reductions import M, T, V, unit_axes
 from pullback.rules.registry import rule
 from pullback.styles.broadcast import as_array
@@ -21,7 +25,7 @@ TALL = np.array([[1.0, 0.5], [0.2, 2.0], [-1.0, 0.7]])
 POSITIVE = S @ S.T + np.eye(3)
 
 
-def adjoint(a):  # type: ignore[no-untyped-def]
+def adjoint(a):
     """The conjugate transpose of the last two axes."""
     if np.ndim(a) == 2:
         return conj(a).T
@@ -29,14 +33,14 @@ def adjoint(a):  # type: ignore[no-untyped-def]
 
 
 @rule(np.linalg.inv, cases=(case(S), case(SS)))
-def inv(a, *, out, out_bar):  # type: ignore[no-untyped-def]
+def inv(a, *, out, out_bar):
     """-out^H bar out^H."""
     h = adjoint(out)
     return -(h @ out_bar @ h)
 
 
 @rule(np.linalg.solve, wrt="a, b", cases=(case(S, V), case(S, M.T), case(SS, M.T), case(SS, SS)))
-def solve(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
+def solve(a, b, *, out, out_bar):
     """b_bar = a^-H bar, a_bar = -b_bar out^H."""
     if np.ndim(b) == 1:
         b_bar = np.linalg.solve(adjoint(a), np.expand_dims(out_bar, -1))
@@ -45,7 +49,7 @@ def solve(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
     return -(b_bar @ adjoint(out)), b_bar
 
 
-def cofactors(a):  # type: ignore[no-untyped-def]
+def cofactors(a):
     """The derivative of the determinant, singular or not, from a = u diag(s) vh.
 
     It is det(u) det(vh) u diag(products of the other s) vh.
@@ -61,39 +65,46 @@ def _real_operand(site: Site) -> bool:
     return as_array(site.operands[0]).kind != "c"
 
 
-@rule(np.linalg.det, guard=_real_operand, cases=(case(S), case(SS), case(np.array([[1.0, 2.0], [2.0, 4.0]])), case(np.zeros((2, 2)))))
-def det(a, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.linalg.det,
+    guard=_real_operand,
+    cases=(case(S), case(SS), case(np.array([[1.0, 2.0], [2.0, 4.0]])), case(np.zeros((2, 2)))),
+)
+def det(a, *, out, out_bar):
     """The cofactors."""
     return unit_matrix_axes(out_bar) * cofactors(a)
 
 
-def unit_matrix_axes(bar):  # type: ignore[no-untyped-def]
+def unit_matrix_axes(bar):
     """Two axes of length one behind."""
     return np.expand_dims(bar, (-2, -1))
 
 
 @rule(np.linalg.slogdet, guard=_real_operand, cases=(case(S), case(SS), case(-S)))
-def slogdet(a, *, out, out_bar):  # type: ignore[no-untyped-def]
+def slogdet(a, *, out, out_bar):
     """a^-H for the logarithm; the sign of a real matrix is constant."""
     if out_bar[1] is None:
         return None
     return unit_matrix_axes(out_bar[1]) * adjoint(np.linalg.inv(a))
 
 
-def read_triangle(bar, upper):  # type: ignore[no-untyped-def]
+def read_triangle(bar, upper):
     """The cotangent of a matrix of which one triangle is read, for both halves."""
     both = bar + adjoint(bar)
     return adjoint(lower_half(both)) if upper else lower_half(both)
 
 
-def lower_half(a):  # type: ignore[no-untyped-def]
+def lower_half(a):
     """The lower triangle, the diagonal halved."""
     n = np.shape(a)[-1]
     return np.tril(a) - a * (0.5 * np.eye(n, dtype=a.dtype))
 
 
-@rule(np.linalg.cholesky, cases=(case(POSITIVE), case(np.stack([POSITIVE, 2 * POSITIVE])), case(POSITIVE, upper=True)))
-def cholesky(a, *, upper=False, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.linalg.cholesky,
+    cases=(case(POSITIVE), case(np.stack([POSITIVE, 2 * POSITIVE])), case(POSITIVE, upper=True)),
+)
+def cholesky(a, *, upper=False, out, out_bar):
     """Only the lower triangle of a is read, upper or not (Murray 2016, arXiv 1602.07527)."""
     low = adjoint(out) if upper else out
     bar = adjoint(out_bar) if upper else out_bar
@@ -106,8 +117,12 @@ def _full_rank_pinv(site: Site) -> bool:
     return not site.kwargs and len(site.operands) == 1
 
 
-@rule(np.linalg.pinv, guard=_full_rank_pinv, cases=(case(TALL), case(TALL.T), case(S), case(np.stack([TALL, TALL + 1.5]))))
-def pinv(a, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.linalg.pinv,
+    guard=_full_rank_pinv,
+    cases=(case(TALL), case(TALL.T), case(S), case(np.stack([TALL, TALL + 1.5]))),
+)
+def pinv(a, *, out, out_bar):
     """Three terms (Golub and Pereyra 1973), for matrices of locally constant rank."""
     p, ph, g = out, adjoint(out), out_bar
     gh = adjoint(g)
@@ -117,14 +132,15 @@ def pinv(a, *, out, out_bar):  # type: ignore[no-untyped-def]
     return along + cols + rows
 
 
-# ------------------------------------------------------------------------------------------------------- eigenproblems
+# ---------------------------------------------------------------------------------------------- eigenproblems
 
 
 @rule(np.linalg.eigh, cases=(case(SYM), case(SYMS), case(SYM, "U")))
-def eigh(a, UPLO="L", *, out, out_bar):  # type: ignore[no-untyped-def]
+def eigh(a, UPLO="L", *, out, out_bar):
     """v (diag(w_bar) + f * (v^H v_bar)) v^H, f_ij = 1 / (w_j - w_i).
 
-    Where eigenvalues are equal f is 0: a function of a and not of the choice of its eigenvectors has no such term.
+    Where eigenvalues are equal f is 0: a function of a and not of the choice of its eigenvectors has no
+    such term.
     """
     w, v = out
     w_bar, v_bar = out_bar
@@ -141,7 +157,7 @@ def eigh(a, UPLO="L", *, out, out_bar):  # type: ignore[no-untyped-def]
 
 
 @rule(np.linalg.eigvalsh, cases=(case(SYM), case(SYMS)))
-def eigvalsh(a, UPLO="L", *, out, out_bar):  # type: ignore[no-untyped-def]
+def eigvalsh(a, UPLO="L", *, out, out_bar):
     """v diag(bar) v^H."""
     v = np.linalg.eigh(a, UPLO)[1]
     return read_triangle((v * np.expand_dims(out_bar, -2)) @ adjoint(v), UPLO == "U")
@@ -152,12 +168,23 @@ def _thin_svd(site: Site) -> bool:
     full = site.option("full_matrices", 1)
     made = as_array(site.operands[0])
     square = isinstance(made, Array) and made.axes is not None and made.axes[-1] == made.axes[-2]
-    return made.kind != "c" and (square or full == Static(False) or site.option("compute_uv", 2) == Static(False))
+    return made.kind != "c" and (
+        square or full == Static(False) or site.option("compute_uv", 2) == Static(False)
+    )
 
 
-@rule(np.linalg.svd, guard=_thin_svd, cases=(case(TALL, full_matrices=False), case(TALL.T, full_matrices=False), case(S),
-      case(TALL, compute_uv=False), case(SS, full_matrices=False)))
-def svd(a, full_matrices=True, compute_uv=True, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.linalg.svd,
+    guard=_thin_svd,
+    cases=(
+        case(TALL, full_matrices=False),
+        case(TALL.T, full_matrices=False),
+        case(S),
+        case(TALL, compute_uv=False),
+        case(SS, full_matrices=False),
+    ),
+)
+def svd(a, full_matrices=True, compute_uv=True, *, out, out_bar):
     """Townsend 2016, "Differentiating the singular value decomposition"."""
     if not compute_uv:
         u, s, vh = np.linalg.svd(a, full_matrices=False)
@@ -185,7 +212,7 @@ def svd(a, full_matrices=True, compute_uv=True, *, out, out_bar):  # type: ignor
     return total
 
 
-def svdvals(x, *, out, out_bar):  # type: ignore[no-untyped-def]
+def svdvals(x, *, out, out_bar):
     """u diag(bar) vh."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     return (u * np.expand_dims(out_bar, -2)) @ vh
@@ -194,14 +221,18 @@ def svdvals(x, *, out, out_bar):  # type: ignore[no-untyped-def]
 def _tall_qr(site: Site) -> bool:
     """Reduced, with as many rows as columns or more."""
     made = as_array(site.operands[0])
-    if not isinstance(made, Array) or made.axes is None or site.option("mode", 1) not in (None, Static("reduced")):
+    if (
+        not isinstance(made, Array)
+        or made.axes is None
+        or site.option("mode", 1) not in (None, Static("reduced"))
+    ):
         return False
     rows, cols = made.axes[-2:]
     return rows == cols or (isinstance(rows, int) and isinstance(cols, int) and rows >= cols)
 
 
 @rule(np.linalg.qr, guard=_tall_qr, cases=(case(TALL), case(S), case(SS)))
-def qr(a, mode="reduced", *, out, out_bar):  # type: ignore[no-untyped-def]
+def qr(a, mode="reduced", *, out, out_bar):
     """Walter and Lehmann 2018, arXiv 1009.6112: (q_bar + q copyltu(m)) r^-H."""
     q, r = out
     q_bar, r_bar = out_bar
@@ -221,8 +252,12 @@ def _known_power(site: Site) -> bool:
     return isinstance(site.option("n", 1), Static)
 
 
-@rule(np.linalg.matrix_power, guard=_known_power, cases=(case(S, 3), case(S, 1), case(S, 0), case(S, -2), case(SS, 2)))
-def matrix_power(a, n, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.linalg.matrix_power,
+    guard=_known_power,
+    cases=(case(S, 3), case(S, 1), case(S, 0), case(S, -2), case(SS, 2)),
+)
+def matrix_power(a, n, *, out, out_bar):
     """The sum over the places of each factor."""
     if n == 0:
         return np.zeros_like(a)
@@ -239,7 +274,7 @@ def matrix_power(a, n, *, out, out_bar):  # type: ignore[no-untyped-def]
     return total
 
 
-# ---------------------------------------------------------------------------------------------------------------- norms
+# ------------------------------------------------------------------------------------------------------ norms
 
 
 def _vector_norm_known(site: Site) -> bool:
@@ -264,13 +299,28 @@ def _is_matrix_norm(site: Site) -> bool:
     return not (isinstance(made, Scalar) or made.rank == 1)
 
 
-NORMS = (case(V), case(M), case(V, 1), case(V, np.inf), case(V, -np.inf), case(V, 3), case(V, 2), case(M, axis=0), case(M, axis=1, keepdims=True),
-         case(M, 1, axis=0), case(M, "fro"), case(T, axis=(0, 2)), case(M, np.inf, axis=1), case(M, keepdims=True), case(M, 2, 1),
-         case(V, 0.5))
+NORMS = (
+    case(V),
+    case(M),
+    case(V, 1),
+    case(V, np.inf),
+    case(V, -np.inf),
+    case(V, 3),
+    case(V, 2),
+    case(M, axis=0),
+    case(M, axis=1, keepdims=True),
+    case(M, 1, axis=0),
+    case(M, "fro"),
+    case(T, axis=(0, 2)),
+    case(M, np.inf, axis=1),
+    case(M, keepdims=True),
+    case(M, 2, 1),
+    case(V, 0.5),
+)
 
 
 @rule(np.linalg.norm, guard=_vector_norm_known, cases=NORMS)
-def norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+def norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):
     """The direction; 0 where the norm is 0.  Ties of the largest are shared."""
     bar, n = unit_axes(out_bar, x, axis, keepdims), unit_axes(out, x, axis, keepdims)
     if ord is None or ord == 2 or ord == "fro":
@@ -285,7 +335,7 @@ def norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):  # type: igno
     return bar * direction(x) * ((size + (size == 0)) / whole) ** (ord - 1)
 
 
-def direction(x):  # type: ignore[no-untyped-def]
+def direction(x):
     """The sign of a number, of a complex one too; 0 at 0."""
     size = np.absolute(x)
     return x / (size + (size == 0))
@@ -297,13 +347,23 @@ def _spectral(site: Site) -> bool:
     made = as_array(site.operands[0])
     axis = site.option("axis", 2)
     return (
-        isinstance(order, Static) and order.value in (2, -2, "nuc") and made.kind != "c" and _is_matrix_norm(site)
-        and axis in (None, Static(None)) and isinstance(made, Array) and made.rank == 2
+        isinstance(order, Static)
+        and order.value in (2, -2, "nuc")
+        and made.kind != "c"
+        and _is_matrix_norm(site)
+        and axis in (None, Static(None))
+        and isinstance(made, Array)
+        and made.rank == 2
     )
 
 
-@rule(np.linalg.norm, guard=_spectral, priority=1, cases=(case(TALL, 2), case(TALL, "nuc"), case(S, -2), case(TALL, 2, keepdims=True)))
-def spectral_norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.linalg.norm,
+    guard=_spectral,
+    priority=1,
+    cases=(case(TALL, 2), case(TALL, "nuc"), case(S, -2), case(TALL, 2, keepdims=True)),
+)
+def spectral_norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):
     """By the singular vectors; ties of the largest are shared."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     if ord == "nuc":
@@ -317,20 +377,24 @@ def _column_norms(site: Site) -> bool:
     order = site.option("ord", 1)
     made = as_array(site.operands[0])
     return (
-        isinstance(order, Static) and order.value in (1, -1, np.inf, -np.inf) and _is_matrix_norm(site)
-        and site.option("axis", 2) in (None, Static(None)) and isinstance(made, Array) and made.rank == 2
+        isinstance(order, Static)
+        and order.value in (1, -1, np.inf, -np.inf)
+        and _is_matrix_norm(site)
+        and site.option("axis", 2) in (None, Static(None))
+        and isinstance(made, Array)
+        and made.rank == 2
     )
 
 
 @rule(np.linalg.norm, guard=_column_norms, priority=1, cases=(case(M, 1), case(M, np.inf), case(M, -1)))
-def column_norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+def column_norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):
     """The signs in the columns (or rows) chosen; ties are shared."""
     sums = np.sum(np.absolute(x), axis=0 if ord == 1 or ord == -1 else 1, keepdims=True)
     chosen = sums == out
     return np.where(chosen, out_bar / np.sum(chosen) * direction(x), 0)
 
 
-def vector_norm(x, *, axis=None, keepdims=False, ord=2, out, out_bar):  # type: ignore[no-untyped-def]
+def vector_norm(x, *, axis=None, keepdims=False, ord=2, out, out_bar):
     """As the norm of the elements."""
     return norm(x, ord, axis, keepdims, out=out, out_bar=out_bar)
 
@@ -339,7 +403,7 @@ def _plain_matrix_norm(site: Site) -> bool:
     return site.option("ord") in (None, Static("fro"))
 
 
-def matrix_norm(x, *, keepdims=False, ord="fro", out, out_bar):  # type: ignore[no-untyped-def]
+def matrix_norm(x, *, keepdims=False, ord="fro", out, out_bar):
     """The root of the sum of squares over the last two axes."""
     return norm(x, None, (-2, -1), keepdims, out=out, out_bar=out_bar)
 
@@ -347,9 +411,14 @@ def matrix_norm(x, *, keepdims=False, ord="fro", out, out_bar):  # type: ignore[
 def _newer_functions() -> None:
     """The array-API names of `np.linalg`."""
     rule(np.linalg.svdvals, guard=_real_operand, cases=(case(TALL), case(SS)))(svdvals)
-    rule(np.linalg.vector_norm, guard=lambda site: isinstance(site.option("ord") or Static(2), Static),
-         cases=(case(V), case(M, axis=0), case(M, ord=1), case(M)))(vector_norm)
-    rule(np.linalg.matrix_norm, guard=_plain_matrix_norm, cases=(case(M), case(SS), case(M, keepdims=True)))(matrix_norm)
+    rule(
+        np.linalg.vector_norm,
+        guard=lambda site: isinstance(site.option("ord") or Static(2), Static),
+        cases=(case(V), case(M, axis=0), case(M, ord=1), case(M)),
+    )(vector_norm)
+    rule(np.linalg.matrix_norm, guard=_plain_matrix_norm, cases=(case(M), case(SS), case(M, keepdims=True)))(
+        matrix_norm
+    )
 
 
 _newer_functions()

@@ -3,6 +3,9 @@
 With complex operands each cotangent is multiplied by the conjugate of the other operand.
 """
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# Rule functions are text in the language that we compile: their operands are of any style.
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -28,18 +31,29 @@ R = np.array([[1.0, -1.0, 2.0, 0.5], [0.0, 1.0, 0.25, -0.5], [0.5, 2.0, 1.0, 1.5
 C = M + 0.5j * M[::-1]
 
 
-def conj(x):  # type: ignore[no-untyped-def]
+def conj(x):
     """The conjugate of what is complex."""
     if np.iscomplexobj(x):
         return np.conjugate(x)
     return x
 
 
-MATMUL = (case(V, W), case(M, S), case(M, V), case(V, S), case(SS, S), case(S, SS), case(SS, V), case(V, SS), case(C, S), case(C, C.T),
-          case(np.ones((2, 1, 2, 3)), SS))
+MATMUL = (
+    case(V, W),
+    case(M, S),
+    case(M, V),
+    case(V, S),
+    case(SS, S),
+    case(S, SS),
+    case(SS, V),
+    case(V, SS),
+    case(C, S),
+    case(C, C.T),
+    case(np.ones((2, 1, 2, 3)), SS),
+)
 
 
-def matmul(x1, x2, *, out, out_bar):  # type: ignore[no-untyped-def]
+def matmul(x1, x2, *, out, out_bar):
     """x1_bar = out_bar x2^T, x2_bar = x1^T out_bar; a vector stands for a row or a column."""
     a, b = conj(x1), conj(x2)
     if np.ndim(x1) == 1 and np.ndim(x2) == 1:
@@ -66,16 +80,32 @@ def _numbers(site: Site) -> bool:
     return any(isinstance(a, Scalar) or a.axes == () for a in (as_array(s) for s in site.operands))
 
 
-def product(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
+def product(a, b, *, out, out_bar):
     """With a number: an elementwise product."""
     return out_bar * conj(b), out_bar * conj(a)
 
 
-rule((np.dot, np.inner), wrt="a, b", guard=_numbers, cases=(case(2.0, M), case(V, 3.0), case(2.0, 3.0)))(product)
+rule((np.dot, np.inner), wrt="a, b", guard=_numbers, cases=(case(2.0, M), case(V, 3.0), case(2.0, 3.0)))(
+    product
+)
 
 
-@rule(np.dot, wrt="a, b", cases=(case(V, W), case(M, S), case(M, V), case(V, S), case(SS, V), case(SS, R), case(M, SS), case(V, SS), case(C, S)))
-def dot(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.dot,
+    wrt="a, b",
+    cases=(
+        case(V, W),
+        case(M, S),
+        case(M, V),
+        case(V, S),
+        case(SS, V),
+        case(SS, R),
+        case(M, SS),
+        case(V, SS),
+        case(C, S),
+    ),
+)
+def dot(a, b, *, out, out_bar):
     """Sums over the last axis of a and the second to last of b."""
     if np.ndim(a) <= 2 and np.ndim(b) <= 2:
         return matmul(a, b, out=out, out_bar=out_bar)
@@ -91,8 +121,12 @@ def dot(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
     return a_bar, np.moveaxis(b_bar, 0, -2)
 
 
-@rule(np.inner, wrt="a, b", cases=(case(V, W), case(M, V), case(M, M + 1), case(T, np.ones((5, 4)) + np.arange(4.0)), case(C, C)))
-def inner(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.inner,
+    wrt="a, b",
+    cases=(case(V, W), case(M, V), case(M, M + 1), case(T, np.ones((5, 4)) + np.arange(4.0)), case(C, C)),
+)
+def inner(a, b, *, out, out_bar):
     """Sums over the last axes."""
     if np.ndim(a) == 1 and np.ndim(b) == 1:
         return out_bar * conj(b), out_bar * conj(a)
@@ -103,7 +137,7 @@ def inner(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
     return a_bar, b_bar
 
 
-def outer(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
+def outer(a, b, *, out, out_bar):
     """A matrix with a vector, either way."""
     a_bar = np.matmul(out_bar, np.ravel(conj(b)))
     b_bar = np.matmul(out_bar.T, np.ravel(conj(a)))
@@ -114,7 +148,7 @@ rule(np.outer, wrt="a, b", cases=(case(V, W), case(M, V), case(2.0, V), case(C, 
 
 
 @rule(np.vdot, wrt="a, b", cases=(case(V, W), case(M, M + 1), case(C, C + 1)))
-def vdot(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
+def vdot(a, b, *, out, out_bar):
     """sum(conj(a) b)."""
     flat_b, flat_a = np.reshape(b, np.shape(a)), np.reshape(a, np.shape(b))
     return conj(out_bar) * flat_b, out_bar * flat_a
@@ -124,31 +158,33 @@ def _last_axis(site: Site) -> bool:
     return site.option("axis", 2) in (None, Static(-1))
 
 
-def vecdot(x1, x2, *, axis=-1, out, out_bar):  # type: ignore[no-untyped-def]
+def vecdot(x1, x2, *, axis=-1, out, out_bar):
     """sum(conj(x1) x2) over the last axis."""
     bar = np.expand_dims(out_bar, -1)
     return conj(bar) * x2, bar * x1
 
 
-rule(np.vecdot, wrt="x1, x2", guard=_last_axis, cases=(case(V, W), case(M, V), case(M, M + 1), case(C, C + 1)))(vecdot)
+rule(
+    np.vecdot, wrt="x1, x2", guard=_last_axis, cases=(case(V, W), case(M, V), case(M, M + 1), case(C, C + 1))
+)(vecdot)
 
 
-def matvec(x1, x2, *, out, out_bar):  # type: ignore[no-untyped-def]
+def matvec(x1, x2, *, out, out_bar):
     """A stack of matrices with a stack of vectors."""
     bar = np.expand_dims(out_bar, -1)
     return bar * np.expand_dims(conj(x2), -2), np.matmul(np.swapaxes(conj(x1), -1, -2), bar)[..., 0]
 
 
-def vecmat(x1, x2, *, out, out_bar):  # type: ignore[no-untyped-def]
+def vecmat(x1, x2, *, out, out_bar):
     """A stack of conjugated vectors with a stack of matrices."""
     x1_bar = np.matmul(x2, np.expand_dims(conj(out_bar), -1))[..., 0]
     return x1_bar, np.expand_dims(x1, -1) * np.expand_dims(out_bar, -2)
 
 
-# ------------------------------------------------------------------------------------------------------------- tensors
+# ---------------------------------------------------------------------------------------------------- tensors
 
 
-def pairs_of(a, b, axes):  # type: ignore[no-untyped-def]
+def pairs_of(a, b, axes):
     """The axes that are summed, of a and of b, as tuples of numbers from 0."""
     if isinstance(axes, int):
         n = np.ndim(a)
@@ -163,7 +199,7 @@ def _known_axes(site: Site) -> bool:
     return axes is None or "Scalar" not in repr(axes)
 
 
-def tensordot(a, b, axes=2, *, out, out_bar):  # type: ignore[no-untyped-def]
+def tensordot(a, b, axes=2, *, out, out_bar):
     """Each cotangent sums over the free axes of the other operand."""
     over_a, over_b = pairs_of(a, b, axes)
     free_a = tuple([k for k in range(np.ndim(a)) if k not in over_a])
@@ -176,15 +212,30 @@ def tensordot(a, b, axes=2, *, out, out_bar):  # type: ignore[no-untyped-def]
     b_bar = np.tensordot(conj(a), out_bar, (free_a, tuple(range(n))))
     to_a = free_a + tuple([over_a[over_b.index(k)] for k in summed_b])
     to_b = tuple([over_b[over_a.index(k)] for k in summed_a]) + free_b
-    return np.moveaxis(a_bar, tuple(range(len(to_a))), to_a), np.moveaxis(b_bar, tuple(range(len(to_b))), to_b)
+    return np.moveaxis(a_bar, tuple(range(len(to_a))), to_a), np.moveaxis(
+        b_bar, tuple(range(len(to_b))), to_b
+    )
 
 
-rule(np.tensordot, wrt="a, b", guard=_known_axes, cases=(case(M, M + 1), case(T, R.T, 1), case(T, M, ([0, 1], [0, 1])), case(T, V, (1, 0)),
-     case(T, np.moveaxis(T, 0, -1) + 1, ((0, 2), (2, 1))), case(V, W, 0), case(C, C.T, 1), case(M, V, (-1, 0))))(tensordot)
+rule(
+    np.tensordot,
+    wrt="a, b",
+    guard=_known_axes,
+    cases=(
+        case(M, M + 1),
+        case(T, R.T, 1),
+        case(T, M, ([0, 1], [0, 1])),
+        case(T, V, (1, 0)),
+        case(T, np.moveaxis(T, 0, -1) + 1, ((0, 2), (2, 1))),
+        case(V, W, 0),
+        case(C, C.T, 1),
+        case(M, V, (-1, 0)),
+    ),
+)(tensordot)
 
 
 @rule(np.kron, wrt="a, b", cases=(case(V, W), case(M, S), case(M, V), case(C, M)))
-def kron(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
+def kron(a, b, *, out, out_bar):
     """Blocks of b, one for each element of a."""
     n = max(np.ndim(a), np.ndim(b))
     rows = (1,) * (n - np.ndim(a)) + np.shape(a)
@@ -200,12 +251,14 @@ def kron(a, b, *, out, out_bar):  # type: ignore[no-untyped-def]
 def _three(site: Site) -> bool:
     """Vectors of length three along the last axes."""
     arrays = [as_array(s) for s in site.operands[:2]]
-    plain = all(site.option(n, 2 + i) in (None, Static(-1)) for i, n in enumerate(("axisa", "axisb", "axisc")))
+    plain = all(
+        site.option(n, 2 + i) in (None, Static(-1)) for i, n in enumerate(("axisa", "axisb", "axisc"))
+    )
     threes = all(not isinstance(a, Scalar) and a.axes and a.axes[-1] != 2 for a in arrays)
     return plain and threes and site.option("axis", 5) in (None, Static(-1), Static(None))
 
 
-def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None, *, out, out_bar):
     """a . (b x c) is the same for every rotation of a, b, c."""
     return np.cross(conj(b), out_bar), np.cross(out_bar, conj(a))
 
@@ -213,33 +266,54 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None, *, out, out_bar):  # ty
 rule(np.cross, wrt="a, b", guard=_three, cases=(case(V, W), case(S, W), case(SS, S)))(cross)
 
 
-def linalg_cross(x1, x2, *, axis=-1, out, out_bar):  # type: ignore[no-untyped-def]
+def linalg_cross(x1, x2, *, axis=-1, out, out_bar):
     """As np.cross."""
     return np.cross(conj(x2), out_bar), np.cross(out_bar, conj(x1))
 
 
-# -------------------------------------------------------------------------------------------------------------- einsum
+# ----------------------------------------------------------------------------------------------------- einsum
 
 
 def _subscripts_known(site: Site) -> bool:
     text = site.operands[0] if site.operands else None
     ranks = [as_array(s) for s in site.operands[1:]]
-    return isinstance(text, Static) and isinstance(text.value, str) and all(
-        isinstance(a, Scalar) or a.axes is not None for a in ranks
+    return (
+        isinstance(text, Static)
+        and isinstance(text.value, str)
+        and all(isinstance(a, Scalar) or a.axes is not None for a in ranks)
     )
 
 
-@builder(np.einsum, wrt=(1, 2, 3, 4), guard=_subscripts_known, cases=(
-    case("ij,jk->ik", M, S, wrt=(1, 2)), case("ii->i", S, wrt=(1,)), case("ii->", S, wrt=(1,)), case("ij->ji", M, wrt=(1,)),
-    case("ij,ij->", M, M + 1, wrt=(1, 2)), case("i,j", V, W, wrt=(1, 2)), case("...j,j", T, np.arange(4.0), wrt=(1, 2)),
-    case("ij->", M, wrt=(1,)), case("ij->j", M, wrt=(1,)), case("bij,bj->bi", SS, M, wrt=(1, 2)), case("i,i,i->i", V, W, V + 1, wrt=(1, 2, 3)),
-    case("iij,j->i", np.stack([S, S + 1, 2 * S]), V, wrt=(1, 2)), case("i,j->i", V, W, wrt=(1, 2)), case("ij,jk->ik", C, S, wrt=(1, 2)),
-    case("ij,j", M, V, wrt=(1, 2)), case("...ij,...jk->...ik", SS, S, wrt=(1, 2)),
-))
-def einsum(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand | None]:
+@builder(
+    np.einsum,
+    wrt=(1, 2, 3, 4),
+    guard=_subscripts_known,
+    cases=(
+        case("ij,jk->ik", M, S, wrt=(1, 2)),
+        case("ii->i", S, wrt=(1,)),
+        case("ii->", S, wrt=(1,)),
+        case("ij->ji", M, wrt=(1,)),
+        case("ij,ij->", M, M + 1, wrt=(1, 2)),
+        case("i,j", V, W, wrt=(1, 2)),
+        case("...j,j", T, np.arange(4.0), wrt=(1, 2)),
+        case("ij->", M, wrt=(1,)),
+        case("ij->j", M, wrt=(1,)),
+        case("bij,bj->bi", SS, M, wrt=(1, 2)),
+        case("i,i,i->i", V, W, V + 1, wrt=(1, 2, 3)),
+        case("iij,j->i", np.stack([S, S + 1, 2 * S]), V, wrt=(1, 2)),
+        case("i,j->i", V, W, wrt=(1, 2)),
+        case("ij,jk->ik", C, S, wrt=(1, 2)),
+        case("ij,j", M, V, wrt=(1, 2)),
+        case("...ij,...jk->...ik", SS, S, wrt=(1, 2)),
+    ),
+)
+def einsum(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand | None]:
     """Each operand's cotangent is an einsum of the cotangent with the other operands.
 
-    A label that only this operand has was summed: the cotangent is the same along it.  A repeated label is a diagonal.
+    A label that only this operand has was summed: the cotangent is the same along it.  A repeated label is
+    a diagonal.
     """
     assert isinstance(args[0], Const)
     operands = args[1:]
@@ -259,7 +333,14 @@ def _call(b: Builder, fn: object, *args: Operand, hint: str = "t_bar") -> Operan
     return b.call(op, *args, hint=hint)
 
 
-def _einsum_bar(b: Builder, term: str, operand: Operand, others: Sequence[tuple[str, Operand]], result: str, out_bar: Operand) -> Operand:
+def _einsum_bar(
+    b: Builder,
+    term: str,
+    operand: Operand,
+    others: Sequence[tuple[str, Operand]],
+    result: str,
+    out_bar: Operand,
+) -> Operand:
     distinct = "".join(dict.fromkeys(term))
     elsewhere = set(result).union(*[set(t) for t, _ in others])
     kept = "".join(c for c in distinct if c in elsewhere)
@@ -298,12 +379,17 @@ def _diagonal_bar(b: Builder, term: str, distinct: str, operand: Operand, bar: O
     return b.call(core.store, zeros, bar, index_step(*places), hint="t_bar")
 
 
-# -------------------------------------------------------------------------------------------- several matrices, signals
+# ---------------------------------------------------------------------------------- several matrices, signals
 
 
-@builder(np.linalg.multi_dot, when=(lambda style: isinstance(style, Tup),),
-         cases=(case([M, S]), case([M, S, V]), case([V, S, S, W]), case([M, S, R])))
-def multi_dot(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand]:
+@builder(
+    np.linalg.multi_dot,
+    when=(lambda style: isinstance(style, Tup),),
+    cases=(case([M, S]), case([M, S, V]), case([V, S, S, W]), case([M, S, R])),
+)
+def multi_dot(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand]:
     """before^T bar after^T, with the product before a factor and the product after it."""
     assert isinstance(args[0], Pack)
     factors = list(args[0].items)
@@ -326,8 +412,10 @@ def multi_dot(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand]
         after = after if t is None else _call(b, np.matmul, after, t)
         bars.append(_call(b, np.matmul, left, after))
     bars.reverse()
-    shaped = [_call(b, np.reshape, y, b.call(core.shape, x, hint="shape")) if v else y
-              for x, y, v in zip(factors, bars, [ends[0], *[False] * (len(factors) - 2), ends[1]], strict=True)]
+    shaped = [
+        _call(b, np.reshape, y, b.call(core.shape, x, hint="shape")) if v else y
+        for x, y, v in zip(factors, bars, [ends[0], *[False] * (len(factors) - 2), ends[1]], strict=True)
+    ]
     return [Pack("tuple", tuple(shaped))]
 
 
@@ -336,9 +424,19 @@ def _vector(operand: Operand) -> bool:
     return not isinstance(made, Scalar) and made.rank == 1
 
 
-@rule(np.convolve, wrt="a, v", cases=(case(V, W), case(np.arange(5.0), W, "same"), case(np.arange(5.0), W, "valid"), case(V, np.arange(5.0), "valid"),
-      case(V, np.array([1.0, 2.0]), "same"), case(np.array([1.0, 2.0]), V, "same")))
-def convolve(a, v, mode="full", *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.convolve,
+    wrt="a, v",
+    cases=(
+        case(V, W),
+        case(np.arange(5.0), W, "same"),
+        case(np.arange(5.0), W, "valid"),
+        case(V, np.arange(5.0), "valid"),
+        case(V, np.array([1.0, 2.0]), "same"),
+        case(np.array([1.0, 2.0]), V, "same"),
+    ),
+)
+def convolve(a, v, mode="full", *, out, out_bar):
     """Correlations of the full cotangent with the other signal."""
     n, m = np.size(a), np.size(v)
     full = np.zeros(n + m - 1, dtype=out_bar.dtype)
@@ -348,20 +446,28 @@ def convolve(a, v, mode="full", *, out, out_bar):  # type: ignore[no-untyped-def
     return correlated(full, v, n), correlated(full, a, m)
 
 
-def correlated(full, other, length):  # type: ignore[no-untyped-def]
+def correlated(full, other, length):
     """sum(full[i + k] conj(other[k])) for the first `length` places i."""
     return np.convolve(full, np.flip(conj(other)))[np.size(other) - 1 : np.size(other) - 1 + length]
 
 
-@rule(np.correlate, wrt="a, v", cases=(case(V, W, "full"), case(np.arange(5.0), W), case(V, np.array([1.0, 2.0]), "same")))
-def correlate(a, v, mode="valid", *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.correlate,
+    wrt="a, v",
+    cases=(case(V, W, "full"), case(np.arange(5.0), W), case(V, np.array([1.0, 2.0]), "same")),
+)
+def correlate(a, v, mode="valid", *, out, out_bar):
     """A convolution with the second signal conjugated and turned round."""
     a_bar, turned_bar = convolve(a, np.flip(conj(v)), mode, out=out, out_bar=out_bar)
     return a_bar, np.flip(conj(turned_bar))
 
 
-@rule(np.polyval, wrt="p, x", cases=(case(V, W), case(V, 0.7), case(np.array([1.0, 2.0, -1.0, 0.5]), M), case(np.array([2.0]), V)))
-def polyval(p, x, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.polyval,
+    wrt="p, x",
+    cases=(case(V, W), case(V, 0.7), case(np.array([1.0, 2.0, -1.0, 0.5]), M), case(np.array([2.0]), V)),
+)
+def polyval(p, x, *, out, out_bar):
     """The derivative polynomial; powers of x."""
     n = np.shape(p)[0]
     powers = np.reshape(conj(x), np.shape(x) + (1,)) ** np.arange(n - 1, -1, -1)
@@ -371,7 +477,7 @@ def polyval(p, x, *, out, out_bar):  # type: ignore[no-untyped-def]
 
 
 @rule(np.vander, cases=(case(V), case(V, 2), case(V, 4, True)))
-def vander(x, N=None, increasing=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+def vander(x, N=None, increasing=False, *, out, out_bar):
     """Powers, column by column."""
     n = np.shape(out)[1]
     powers = np.arange(n) if increasing else np.arange(n - 1, -1, -1)
@@ -384,7 +490,9 @@ def _newer_functions() -> None:
     rule(np.linalg.matmul, wrt="x1, x2", cases=MATMUL[1:2])(matmul)
     rule(np.linalg.vecdot, wrt="x1, x2", guard=_last_axis, cases=(case(M, V),))(vecdot)
     rule(np.linalg.outer, wrt="a, b", cases=(case(V, W),))(outer)
-    rule(np.linalg.tensordot, wrt="a, b", guard=_known_axes, cases=(case(M, M + 1), case(T, R.T, axes=1)))(tensordot)
+    rule(np.linalg.tensordot, wrt="a, b", guard=_known_axes, cases=(case(M, M + 1), case(T, R.T, axes=1)))(
+        tensordot
+    )
     rule(np.linalg.cross, wrt="x1, x2", guard=_last_axis, cases=(case(V, W), case(S, W)))(linalg_cross)
     if hasattr(np, "matvec"):
         rule(np.matvec, wrt="x1, x2", cases=(case(M, V), case(SS, M), case(C, V)))(matvec)

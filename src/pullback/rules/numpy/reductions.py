@@ -1,5 +1,8 @@
 """Sums, products, means, extremes over axes."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# Rule functions are text in the language that we compile: their operands are of any style.
+
 from __future__ import annotations
 
 import numpy as np
@@ -12,19 +15,27 @@ M = np.array([[1.5, -0.5, 2.0], [0.25, 3.0, -1.0]])
 T = np.linspace(-1.0, 2.0, 24).reshape(2, 3, 4) ** 2 + np.arange(4.0)
 MASK = np.array([[True, False, True], [True, True, False]])
 AXES = (
-    case(V), case(M), case(M, axis=0), case(M, axis=-1), case(M, axis=1, keepdims=True), case(M, keepdims=True),
-    case(T, axis=(0, 2)), case(T, axis=(2, 1), keepdims=True), case(2.0), case(np.array(2.0)),
+    case(V),
+    case(M),
+    case(M, axis=0),
+    case(M, axis=-1),
+    case(M, axis=1, keepdims=True),
+    case(M, keepdims=True),
+    case(T, axis=(0, 2)),
+    case(T, axis=(2, 1), keepdims=True),
+    case(2.0),
+    case(np.array(2.0)),
 )
 
 
-def spread(bar, axis, keepdims):  # type: ignore[no-untyped-def]
+def spread(bar, axis, keepdims):
     """A reduction's cotangent with the reduced axes put back, of length 1."""
     if axis is None or keepdims:
         return bar
     return np.expand_dims(bar, axis)
 
 
-def count(a, axis, out):  # type: ignore[no-untyped-def]
+def count(a, axis, out):
     """How many elements are reduced to one."""
     if axis is None:
         return np.size(a)
@@ -33,7 +44,7 @@ def count(a, axis, out):  # type: ignore[no-untyped-def]
     return np.shape(a)[axis]
 
 
-def masked(bar, where):  # type: ignore[no-untyped-def]
+def masked(bar, where):
     """The cotangent where the elements take part."""
     if where is None:
         return bar
@@ -41,21 +52,21 @@ def masked(bar, where):  # type: ignore[no-untyped-def]
 
 
 @rule(np.sum, linear="a", cases=(*AXES, case(M, axis=0, where=MASK), case(M, where=MASK, initial=2.0)))
-def sum(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def sum(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *, out, out_bar):
     """Every element gets its sum's cotangent."""
     bar = np.broadcast_to(spread(out_bar, axis, keepdims), np.shape(a))
     return masked(bar, where)
 
 
 @rule(np.nansum, cases=AXES)
-def nansum(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def nansum(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *, out, out_bar):
     """NaNs take no part."""
     bar = np.where(np.isnan(a), 0, spread(out_bar, axis, keepdims))
     return masked(bar, where)
 
 
 @rule(np.mean, linear="a", cases=(*AXES, case(M, axis=0, where=MASK)))
-def mean(a, axis=None, dtype=None, keepdims=False, *, where=None, out, out_bar):  # type: ignore[no-untyped-def]
+def mean(a, axis=None, dtype=None, keepdims=False, *, where=None, out, out_bar):
     """A sum over a count."""
     if where is None:
         return np.broadcast_to(spread(out_bar / count(a, axis, out), axis, keepdims), np.shape(a))
@@ -63,7 +74,7 @@ def mean(a, axis=None, dtype=None, keepdims=False, *, where=None, out, out_bar):
     return np.where(where, unit_axes(out_bar, a, axis, keepdims) / n, 0)
 
 
-def unit_axes(bar, a, axis, keepdims):  # type: ignore[no-untyped-def]
+def unit_axes(bar, a, axis, keepdims):
     """The cotangent at the full rank of the operand."""
     if keepdims:
         return bar
@@ -73,7 +84,7 @@ def unit_axes(bar, a, axis, keepdims):  # type: ignore[no-untyped-def]
 
 
 @rule(np.nanmean, cases=AXES)
-def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=None, out, out_bar):  # type: ignore[no-untyped-def]
+def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=None, out, out_bar):
     """A sum over the count of what is not NaN."""
     valid = ~np.isnan(a)
     if where is not None:
@@ -82,14 +93,14 @@ def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=None, out, out_ba
     return np.where(valid, unit_axes(out_bar, a, axis, keepdims) / n, 0)
 
 
-def centred(a, axis, where):  # type: ignore[no-untyped-def]
+def centred(a, axis, where):
     """The operand less its mean."""
     if where is None:
         return a - np.mean(a, axis=axis, keepdims=True)
     return np.where(where, a - np.mean(a, axis=axis, keepdims=True, where=where), 0)
 
 
-def degrees_of_freedom(a, axis, ddof, where, out):  # type: ignore[no-untyped-def]
+def degrees_of_freedom(a, axis, ddof, where, out):
     """What the sum of squares is divided by: at least 0, as NumPy has it."""
     if where is None:
         return max(count(a, axis, out) - ddof, 0)
@@ -97,13 +108,19 @@ def degrees_of_freedom(a, axis, ddof, where, out):  # type: ignore[no-untyped-de
 
 
 VARIANCES = (
-    case(V), case(M), case(M, axis=0), case(M, axis=1, keepdims=True), case(M, axis=-1, ddof=1), case(T, axis=(0, 2)),
-    case(M, axis=1, where=MASK), case(V, ddof=1),
+    case(V),
+    case(M),
+    case(M, axis=0),
+    case(M, axis=1, keepdims=True),
+    case(M, axis=-1, ddof=1),
+    case(T, axis=(0, 2)),
+    case(M, axis=1, where=MASK),
+    case(V, ddof=1),
 )
 
 
 @rule(np.var, cases=VARIANCES)
-def var(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, correction=None, out, out_bar):  # type: ignore[no-untyped-def]
+def var(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, correction=None, out, out_bar):
     """2 (a - mean) / n."""
     free = ddof if correction is None else correction
     n = degrees_of_freedom(a, axis, free, where, out)
@@ -111,7 +128,7 @@ def var(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, correct
 
 
 @rule(np.std, cases=VARIANCES)
-def std(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, correction=None, out, out_bar):  # type: ignore[no-untyped-def]
+def std(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, correction=None, out, out_bar):
     """(a - mean) / (n std); 0 where the deviation is 0."""
     free = ddof if correction is None else correction
     n = degrees_of_freedom(a, axis, free, where, out)
@@ -119,8 +136,11 @@ def std(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, correct
     return unit_axes(out_bar, a, axis, keepdims) / n / s * centred(a, axis, where)
 
 
-@rule(np.nanvar, cases=(case(V), case(M), case(M, axis=0), case(M, axis=1, keepdims=True), case(M, axis=-1, ddof=1)))
-def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.nanvar,
+    cases=(case(V), case(M), case(M, axis=0), case(M, axis=1, keepdims=True), case(M, axis=-1, ddof=1)),
+)
+def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, out, out_bar):
     """As the variance, of what is not NaN."""
     valid = ~np.isnan(a)
     n = np.maximum(np.sum(valid, axis=axis, keepdims=True) - ddof, 0)
@@ -128,8 +148,11 @@ def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, out,
     return unit_axes(out_bar, a, axis, keepdims) * 2 / n * deviation
 
 
-@rule(np.nanstd, cases=(case(V), case(M), case(M, axis=0), case(M, axis=1, keepdims=True), case(M, axis=-1, ddof=1)))
-def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.nanstd,
+    cases=(case(V), case(M), case(M, axis=0), case(M, axis=1, keepdims=True), case(M, axis=-1, ddof=1)),
+)
+def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, out, out_bar):
     """As the deviation, of what is not NaN."""
     valid = ~np.isnan(a)
     n = np.maximum(np.sum(valid, axis=axis, keepdims=True) - ddof, 0)
@@ -138,10 +161,10 @@ def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, out,
     return unit_axes(out_bar, a, axis, keepdims) / n / s * deviation
 
 
-# ------------------------------------------------------------------------------------------------------------ extremes
+# --------------------------------------------------------------------------------------------------- extremes
 
 
-def shared_out(bar, chosen, axis):  # type: ignore[no-untyped-def]
+def shared_out(bar, chosen, axis):
     """The cotangent in equal parts to all that are chosen; nothing where none is (an initial value won)."""
     return np.where(chosen, bar / np.sum(chosen, axis=axis, keepdims=True), 0)
 
@@ -150,7 +173,7 @@ EXTREMES = (*AXES, case(M, axis=0, initial=0.5), case(M, axis=0, where=MASK, ini
 
 
 @rule((np.max, np.amax, np.min, np.amin), when="real", cases=EXTREMES)
-def extreme(a, axis=None, keepdims=False, initial=None, where=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def extreme(a, axis=None, keepdims=False, initial=None, where=None, *, out, out_bar):
     """Ties are shared equally."""
     chosen = a == unit_axes(out, a, axis, keepdims)
     if where is not None:
@@ -159,7 +182,7 @@ def extreme(a, axis=None, keepdims=False, initial=None, where=None, *, out, out_
 
 
 @rule((np.nanmax, np.nanmin), cases=AXES)
-def nan_extreme(a, axis=None, keepdims=False, initial=None, where=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def nan_extreme(a, axis=None, keepdims=False, initial=None, where=None, *, out, out_bar):
     """Ties are shared equally among what is not NaN."""
     chosen = a == unit_axes(out, a, axis, keepdims)
     if where is not None:
@@ -168,7 +191,7 @@ def nan_extreme(a, axis=None, keepdims=False, initial=None, where=None, *, out, 
 
 
 @rule(np.ptp, cases=(case(V), case(M), case(M, axis=0), case(M, axis=1, keepdims=True), case(T, axis=(0, 2))))
-def ptp(a, axis=None, keepdims=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+def ptp(a, axis=None, keepdims=False, *, out, out_bar):
     """The largest less the smallest."""
     bar = unit_axes(out_bar, a, axis, keepdims)
     high = shared_out(bar, a == np.max(a, axis=axis, keepdims=True), axis)
@@ -176,10 +199,10 @@ def ptp(a, axis=None, keepdims=False, *, out, out_bar):  # type: ignore[no-untyp
     return high - low
 
 
-# ------------------------------------------------------------------------------------------------------------ products
+# --------------------------------------------------------------------------------------------------- products
 
 
-def others(a, axis):  # type: ignore[no-untyped-def]
+def others(a, axis):
     """The product of all the other elements along one axis: of those before times of those after."""
     moved = np.moveaxis(a, axis, -1)
     turned = np.flip(moved, -1)
@@ -189,10 +212,22 @@ def others(a, axis):  # type: ignore[no-untyped-def]
     return np.moveaxis(before * np.flip(after, -1), -1, axis)
 
 
-@rule(np.prod, cases=(case(V), case(M), case(np.array([2.0, 0.0, 3.0])), case(np.array([0.0, 0.0, 3.0])), case(M, axis=0),
-                      case(M, axis=-1), case(M, axis=1, keepdims=True), case(T, axis=(0, 2)), case(2.0),
-                      case(np.array(2.0))))
-def prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.prod,
+    cases=(
+        case(V),
+        case(M),
+        case(np.array([2.0, 0.0, 3.0])),
+        case(np.array([0.0, 0.0, 3.0])),
+        case(M, axis=0),
+        case(M, axis=-1),
+        case(M, axis=1, keepdims=True),
+        case(T, axis=(0, 2)),
+        case(2.0),
+        case(np.array(2.0)),
+    ),
+)
+def prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *, out, out_bar):
     """The product of the others, zero or not."""
     factors = np.asarray(a)
     if where is not None:
@@ -211,7 +246,7 @@ def prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *, 
 
 
 @rule(np.nanprod, cases=(case(V), case(M), case(M, axis=0), case(M, axis=1, keepdims=True)))
-def nanprod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def nanprod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *, out, out_bar):
     """NaNs count as 1."""
     valid = ~np.isnan(a)
     if where is not None:
@@ -225,12 +260,22 @@ def nanprod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, 
     return np.where(valid, bar * rest, 0)
 
 
-# ------------------------------------------------------------------------------------------------------------ averages
+# --------------------------------------------------------------------------------------------------- averages
 
 
-@rule(np.average, wrt="a, weights", cases=(case(M), case(M, axis=0), case(M, axis=1, keepdims=True),
-      case(M, weights=M * M + 1), case(M, axis=0, weights=np.array([1.0, 2.0])), case(V, weights=np.array([1.0, 2.0, 0.5]))))
-def average(a, axis=None, weights=None, returned=False, *, keepdims=False, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.average,
+    wrt="a, weights",
+    cases=(
+        case(M),
+        case(M, axis=0),
+        case(M, axis=1, keepdims=True),
+        case(M, weights=M * M + 1),
+        case(M, axis=0, weights=np.array([1.0, 2.0])),
+        case(V, weights=np.array([1.0, 2.0, 0.5])),
+    ),
+)
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False, out, out_bar):
     """sum(w a) / sum(w)."""
     bar = unit_axes(out_bar, a, axis, keepdims)
     if weights is None:
@@ -244,7 +289,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False, out, 
     return share * w, np.sum(w_bar, axis=rest)
 
 
-def along(weights, a, axis):  # type: ignore[no-untyped-def]
+def along(weights, a, axis):
     """Weights of one axis, shaped to broadcast against the operand."""
     if np.ndim(weights) == np.ndim(a):
         return weights

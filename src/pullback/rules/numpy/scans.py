@@ -1,5 +1,8 @@
 """Running sums and products, differences."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# Rule functions are text in the language that we compile: their operands are of any style.
+
 from __future__ import annotations
 
 import numpy as np
@@ -12,7 +15,7 @@ SCANS = (case(V), case(M), case(M, axis=0), case(M, axis=-1), case(np.array(2.0)
 
 
 @rule(np.cumsum, linear="a", cases=SCANS)
-def cumsum(a, axis=None, dtype=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def cumsum(a, axis=None, dtype=None, *, out, out_bar):
     """Sums of the cotangents from here to the end."""
     if axis is None:
         return np.reshape(np.flip(np.cumsum(np.flip(out_bar))), np.shape(a))
@@ -20,12 +23,12 @@ def cumsum(a, axis=None, dtype=None, *, out, out_bar):  # type: ignore[no-untype
 
 
 @rule(np.nancumsum, cases=SCANS)
-def nancumsum(a, axis=None, dtype=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def nancumsum(a, axis=None, dtype=None, *, out, out_bar):
     """NaNs count as 0."""
     return np.where(np.isnan(a), 0, cumsum(a, axis, out=out, out_bar=out_bar))
 
 
-def cumulative_sum(x, axis=None, dtype=None, include_initial=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+def cumulative_sum(x, axis=None, dtype=None, include_initial=False, *, out, out_bar):
     """A running sum; its initial zero is constant."""
     bar = out_bar
     if include_initial:
@@ -33,11 +36,11 @@ def cumulative_sum(x, axis=None, dtype=None, include_initial=False, *, out, out_
     return cumsum(x, axis, out=out, out_bar=bar)
 
 
-def running_product(a, bar, axis):  # type: ignore[no-untyped-def]
+def running_product(a, bar, axis):
     """The pullback of a running product, element by element from the end, without a division.
 
-    With p[i] the product of the elements before i, and s[i] = bar[i] + a[i + 1] s[i + 1], the cotangent of a[i] is
-    p[i] s[i].
+    With p[i] the product of the elements before i, and s[i] = bar[i] + a[i + 1] s[i + 1], the cotangent
+    of a[i] is p[i] s[i].
     """
     moved = np.moveaxis(a, axis, 0)
     bars = np.moveaxis(bar, axis, 0)
@@ -55,7 +58,7 @@ def running_product(a, bar, axis):  # type: ignore[no-untyped-def]
 
 
 @rule(np.cumprod, cases=(*SCANS, case(np.array([1.0, 0.0, 2.0, 0.0, 3.0]))))
-def cumprod(a, axis=None, dtype=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def cumprod(a, axis=None, dtype=None, *, out, out_bar):
     """Right with zeros among the factors."""
     if axis is None:
         return np.reshape(running_product(np.ravel(a), out_bar, 0), np.shape(a))
@@ -63,13 +66,13 @@ def cumprod(a, axis=None, dtype=None, *, out, out_bar):  # type: ignore[no-untyp
 
 
 @rule(np.nancumprod, cases=SCANS)
-def nancumprod(a, axis=None, dtype=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def nancumprod(a, axis=None, dtype=None, *, out, out_bar):
     """NaNs count as 1."""
     filled = np.where(np.isnan(a), 1, a)
     return np.where(np.isnan(a), 0, cumprod(filled, axis, out=out, out_bar=out_bar))
 
 
-def cumulative_prod(x, axis=None, dtype=None, include_initial=False, *, out, out_bar):  # type: ignore[no-untyped-def]
+def cumulative_prod(x, axis=None, dtype=None, include_initial=False, *, out, out_bar):
     """A running product; its initial one is constant."""
     bar = out_bar
     if include_initial:

@@ -1,5 +1,8 @@
 """Choosing, ordering and padding: each cotangent goes back to the place that the value came from."""
 
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# Rule functions are text in the language that we compile: their operands are of any style.
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +11,6 @@ import numpy as np
 
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
-from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Const, Operand, Pack
 from pullback.rules.kinds import case
 from pullback.rules.lookup import Site
@@ -20,7 +22,7 @@ W = np.array([0.5, 1.0, -2.0])
 I = np.array([2, 0, 2])
 
 
-def scattered(a, indices, bar, axis):  # type: ignore[no-untyped-def]
+def scattered(a, indices, bar, axis):
     """Zeros like `a`, with `bar` added at the indices of one axis, however often each occurs."""
     moved = np.moveaxis(np.zeros_like(a, dtype=bar.dtype), axis, 0)
     n = np.ndim(indices)
@@ -30,9 +32,21 @@ def scattered(a, indices, bar, axis):  # type: ignore[no-untyped-def]
     return np.moveaxis(moved, 0, axis)
 
 
-@rule(np.take, linear="a", cases=(case(V, I), case(V, 1), case(M, I), case(M, I, axis=1), case(M, np.array([[0, 1], [1, 1]]), axis=0),
-      case(T, -1, axis=1), case(V, np.array([3, -1]), mode="wrap"), case(V, np.array([5, -7]), mode="clip")))
-def take(a, indices, axis=None, mode="raise", *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.take,
+    linear="a",
+    cases=(
+        case(V, I),
+        case(V, 1),
+        case(M, I),
+        case(M, I, axis=1),
+        case(M, np.array([[0, 1], [1, 1]]), axis=0),
+        case(T, -1, axis=1),
+        case(V, np.array([3, -1]), mode="wrap"),
+        case(V, np.array([5, -7]), mode="clip"),
+    ),
+)
+def take(a, indices, axis=None, mode="raise", *, out, out_bar):
     """Added back at the indices."""
     n = np.size(a) if axis is None else np.shape(a)[axis]
     places = np.asarray(indices)
@@ -46,8 +60,12 @@ def take(a, indices, axis=None, mode="raise", *, out, out_bar):  # type: ignore[
     return scattered(a, places, bar, axis)
 
 
-@rule(np.take_along_axis, linear="arr", cases=(case(M, np.array([[0, 2], [1, 1]]), 1), case(M, np.array([[1, 0, 1]]), 0), case(V, I, None)))
-def take_along_axis(arr, indices, axis=-1, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.take_along_axis,
+    linear="arr",
+    cases=(case(M, np.array([[0, 2], [1, 1]]), 1), case(M, np.array([[1, 0, 1]]), 0), case(V, I, None)),
+)
+def take_along_axis(arr, indices, axis=-1, *, out, out_bar):
     """Added back at the indices."""
     if axis is None:
         flat = np.zeros(np.size(arr), dtype=out_bar.dtype)
@@ -56,7 +74,7 @@ def take_along_axis(arr, indices, axis=-1, *, out, out_bar):  # type: ignore[no-
     return added_along(arr, indices, axis, out_bar)
 
 
-def added_along(arr, indices, axis, bar):  # type: ignore[no-untyped-def]
+def added_along(arr, indices, axis, bar):
     """Zeros like `arr`, with `bar` added at indices along an axis, the others in step."""
     moved_bar = np.moveaxis(bar, axis, -1)
     n = np.shape(arr)[axis]
@@ -71,32 +89,44 @@ def _sorts_by_value(site: Site) -> bool:
     return site.option("order", 3) in (None, Static(None))
 
 
-@rule(np.sort, guard=_sorts_by_value, cases=(case(V), case(M), case(M, axis=0), case(M, axis=None), case(T, axis=1)))
-def sort(a, axis=-1, kind=None, order=None, *, stable=None, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.sort,
+    guard=_sorts_by_value,
+    cases=(case(V), case(M), case(M, axis=0), case(M, axis=None), case(T, axis=1)),
+)
+def sort(a, axis=-1, kind=None, order=None, *, stable=None, out, out_bar):
     """Back to where each value stood; equal values keep their order."""
     if axis is None:
         return np.reshape(unsorted(np.ravel(a), out_bar, 0), np.shape(a))
     return unsorted(a, out_bar, axis)
 
 
-def unsorted(a, bar, axis):  # type: ignore[no-untyped-def]
+def unsorted(a, bar, axis):
     """The entries of `bar` put where the entries of sorted `a` came from."""
     order = np.argsort(a, axis=axis, kind="stable")
     return np.take_along_axis(bar, np.argsort(order, axis=axis, kind="stable"), axis)
 
 
 @rule(np.partition, cases=(case(V, 1), case(M, 1), case(M, 0, axis=0)))
-def partition(a, kth, axis=-1, kind="introselect", order=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+def partition(a, kth, axis=-1, kind="introselect", order=None, *, out, out_bar):
     """Back to where each value stood, by the same partition of the indices."""
     places = np.argpartition(a, kth, axis=axis)
     return np.take_along_axis(out_bar, np.argsort(places, axis=axis), axis)
 
 
-# ----------------------------------------------------------------------------------------------------- by conditions
+# ---------------------------------------------------------------------------------------------- by conditions
 
 
-@rule(np.compress, wrt="a", linear="a", cases=(case(np.array([True, False, True]), V, wrt=(1,)), case(np.array([True, False]), M, axis=0, wrt=(1,))))
-def compress(condition, a, axis=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.compress,
+    wrt="a",
+    linear="a",
+    cases=(
+        case(np.array([True, False, True]), V, wrt=(1,)),
+        case(np.array([True, False]), M, axis=0, wrt=(1,)),
+    ),
+)
+def compress(condition, a, axis=None, *, out, out_bar):
     """Added back where the condition holds."""
     places = np.flatnonzero(condition)
     if axis is None:
@@ -105,15 +135,25 @@ def compress(condition, a, axis=None, *, out, out_bar):  # type: ignore[no-untyp
 
 
 @rule(np.extract, wrt="arr", linear="arr", cases=(case(M > 0, M, wrt=(1,)),))
-def extract(condition, arr, *, out, out_bar):  # type: ignore[no-untyped-def]
+def extract(condition, arr, *, out, out_bar):
     """Added back where the condition holds."""
     places = np.flatnonzero(condition)
     return np.reshape(scattered(np.ravel(arr), places, out_bar, 0), np.shape(arr))
 
 
-@builder(np.select, wrt=(1, 2), linear="choicelist, default",
-         cases=(case([V > 1, V > 0], [V, W], 0.5, wrt=(1, 2)), case([M > 1], [M * M], wrt=(1,)), case([V > 0, V > 1], [V, V], wrt=(1,))))
-def select(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand | None]:
+@builder(
+    np.select,
+    wrt=(1, 2),
+    linear="choicelist, default",
+    cases=(
+        case([V > 1, V > 0], [V, W], 0.5, wrt=(1, 2)),
+        case([M > 1], [M * M], wrt=(1,)),
+        case([V > 0, V > 1], [V, V], wrt=(1,)),
+    ),
+)
+def select(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand | None]:
     """To the choice of the first condition that holds, else to the default."""
     conditions, choices = args[0], args[1]
     assert isinstance(conditions, Pack) and isinstance(choices, Pack)
@@ -127,9 +167,15 @@ def select(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], o
     return [None, Pack("tuple", tuple(bars)), rest]
 
 
-@builder(np.choose, wrt=(1,), linear="choices",
-         cases=(case(np.array([0, 1, 1]), [V, W], wrt=(1,)), case(np.array([1, 0, 1]), [V, 2.0], wrt=(1,))))
-def choose(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand) -> list[Operand | None]:
+@builder(
+    np.choose,
+    wrt=(1,),
+    linear="choices",
+    cases=(case(np.array([0, 1, 1]), [V, W], wrt=(1,)), case(np.array([1, 0, 1]), [V, 2.0], wrt=(1,))),
+)
+def choose(
+    b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
+) -> list[Operand | None]:
     """To the choice that was taken."""
     assert isinstance(args[1], Pack)
     where = op_of(np.where)
@@ -141,18 +187,33 @@ def choose(b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], o
     return [None, Pack("tuple", tuple(bars))]
 
 
-# ------------------------------------------------------------------------------------------------------------- padding
+# ---------------------------------------------------------------------------------------------------- padding
 
 
 def _known_mode(site: Site) -> bool:
     mode = site.option("mode", 2)
-    return mode is None or isinstance(mode, Static) and mode.value in ("constant", "edge", "wrap", "reflect", "symmetric")
+    return mode is None or (
+        isinstance(mode, Static) and mode.value in ("constant", "edge", "wrap", "reflect", "symmetric")
+    )
 
 
-@rule(np.pad, guard=_known_mode, linear="array", cases=(case(V, 1), case(V, (2, 1)), case(M, ((1, 0), (2, 3))), case(M, 1, mode="constant"),
-      case(V, 2, mode="edge"), case(M, ((1, 2), (0, 1)), mode="wrap"), case(V, 2, mode="reflect"), case(M, 1, mode="symmetric"),
-      case(M, 2, mode="constant", constant_values=1.5)))
-def pad(array, pad_width, mode="constant", *, constant_values=0, reflect_type="even", out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.pad,
+    guard=_known_mode,
+    linear="array",
+    cases=(
+        case(V, 1),
+        case(V, (2, 1)),
+        case(M, ((1, 0), (2, 3))),
+        case(M, 1, mode="constant"),
+        case(V, 2, mode="edge"),
+        case(M, ((1, 2), (0, 1)), mode="wrap"),
+        case(V, 2, mode="reflect"),
+        case(M, 1, mode="symmetric"),
+        case(M, 2, mode="constant", constant_values=1.5),
+    ),
+)
+def pad(array, pad_width, mode="constant", *, constant_values=0, reflect_type="even", out, out_bar):
     """What was copied into the margin comes back to where it was copied from."""
     positions = np.reshape(np.arange(np.size(array)), np.shape(array))
     if mode == "constant":
@@ -165,10 +226,21 @@ def pad(array, pad_width, mode="constant", *, constant_values=0, reflect_type="e
     return np.reshape(flat, np.shape(array))
 
 
-@rule(np.interp, wrt="x, fp", cases=(case(np.array([0.25, 1.5, 3.5]), np.array([0.0, 1.0, 2.0, 3.0]), np.array([1.0, 3.0, -1.0, 2.0]), wrt=(0, 2)),
-      case(np.array([0.25, 1.5]), np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, -1.0]), wrt=(0, 2)),
-      case(1.25, np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, -1.0]), wrt=(0, 2))))
-def interp(x, xp, fp, left=None, right=None, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.interp,
+    wrt="x, fp",
+    cases=(
+        case(
+            np.array([0.25, 1.5, 3.5]),
+            np.array([0.0, 1.0, 2.0, 3.0]),
+            np.array([1.0, 3.0, -1.0, 2.0]),
+            wrt=(0, 2),
+        ),
+        case(np.array([0.25, 1.5]), np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, -1.0]), wrt=(0, 2)),
+        case(1.25, np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, -1.0]), wrt=(0, 2)),
+    ),
+)
+def interp(x, xp, fp, left=None, right=None, *, out, out_bar):
     """The slope of the piece for x; the two weights for the ends of the piece."""
     points = np.asarray(x)
     n = np.size(xp)
@@ -188,14 +260,19 @@ def interp(x, xp, fp, left=None, right=None, *, out, out_bar):  # type: ignore[n
     return x_bar, fp_bar
 
 
-@rule(np.bincount, wrt="weights", linear="weights", cases=(case(I, V, wrt=(1,)), case(I, V, minlength=5, wrt=(1,))))
-def bincount(x, weights=None, minlength=0, *, out, out_bar):  # type: ignore[no-untyped-def]
+@rule(
+    np.bincount,
+    wrt="weights",
+    linear="weights",
+    cases=(case(I, V, wrt=(1,)), case(I, V, minlength=5, wrt=(1,))),
+)
+def bincount(x, weights=None, minlength=0, *, out, out_bar):
     """Each weight gets its bin's cotangent."""
     return out_bar[x]
 
 
 @rule(np.unique, guard=lambda site: len(site.operands) == 1 and not site.kwargs, cases=(case(V), case(M)))
-def unique(ar, *, out, out_bar):  # type: ignore[no-untyped-def]
+def unique(ar, *, out, out_bar):
     """Equal elements share the cotangent of their value."""
     flat = np.ravel(ar)
     places = np.searchsorted(out, flat)

@@ -1,1 +1,3 @@
-"""The NumPy and `math` functions as operations of the IR: styles of their results and what these share (B1)."""
+"""The NumPy and `math` functions as operations of the IR: styles of their results and what these share
+(B1).
+"""

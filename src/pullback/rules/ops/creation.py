@@ -9,9 +9,16 @@ import numpy as np
 from pullback.ir.core_ops import axis_of_length, shape_axes
 from pullback.rules.ops.infer import (
     FALSE,
+    FIFTY,
+    FLOAT,
+    INT,
     NONE,
+    ORDER_C,
+    ORDER_K,
     TRUE,
+    TWO,
     UNKNOWN,
+    ZERO,
     Axes,
     array,
     axes_of,
@@ -23,7 +30,7 @@ from pullback.rules.ops.infer import (
     result,
 )
 from pullback.rules.registry import declare
-from pullback.styles.broadcast import as_array, broadcast_axes, result_dtype
+from pullback.styles.broadcast import as_array, broadcast_axes
 from pullback.styles.style import (
     FLOAT64,
     INT64,
@@ -38,28 +45,45 @@ from pullback.styles.style import (
     shorten,
 )
 
-FLOAT = Static(float)
-ZERO = Static(0)
 
-
-def _new(shape: Style, dtype: Style, default: Any, order: Style = Static("C")) -> Array:
+def _new(shape: Style, dtype: Style, default: Any, order: Style = ORDER_C) -> Array:
     asked = known_dtype(dtype)
     made = default if asked is None else None if asked is UNKNOWN else asked
     return array(made, shape_axes(shape), known(order) == "C")
 
 
-def _zeros_style(shape: Style, dtype: Style = FLOAT, order: Style = Static("C"), *, device: Style = NONE,
-                 like: Style = NONE) -> Style:
+def _zeros_style(
+    shape: Style,
+    dtype: Style = FLOAT,
+    order: Style = ORDER_C,
+    *,
+    device: Style = NONE,
+    like: Style = NONE,
+) -> Style:
     return _new(shape, dtype, FLOAT64, order)
 
 
-def _full_style(shape: Style, fill_value: Style, dtype: Style = NONE, order: Style = Static("C"), *,
-                device: Style = NONE, like: Style = NONE) -> Style:
+def _full_style(
+    shape: Style,
+    fill_value: Style,
+    dtype: Style = NONE,
+    order: Style = ORDER_C,
+    *,
+    device: Style = NONE,
+    like: Style = NONE,
+) -> Style:
     return _new(shape, dtype, as_array(fill_value).dtype, order)
 
 
-def _like_style(a: Style, dtype: Style = NONE, order: Style = Static("K"), subok: Style = TRUE, shape: Style = NONE, *,
-                device: Style = NONE) -> Style:
+def _like_style(
+    a: Style,
+    dtype: Style = NONE,
+    order: Style = ORDER_K,
+    subok: Style = TRUE,
+    shape: Style = NONE,
+    *,
+    device: Style = NONE,
+) -> Style:
     asked = known_dtype(dtype)
     own = as_array(a)
     made = own.dtype if asked is None else None if asked is UNKNOWN else asked
@@ -67,42 +91,68 @@ def _like_style(a: Style, dtype: Style = NONE, order: Style = Static("K"), subok
     return array(made, axes, contiguous(a) or known(order) == "C", own.kind if made is None else "c")
 
 
-def _full_like_style(a: Style, fill_value: Style, dtype: Style = NONE, order: Style = Static("K"), subok: Style = TRUE,
-                     shape: Style = NONE, *, device: Style = NONE) -> Style:
+def _full_like_style(
+    a: Style,
+    fill_value: Style,
+    dtype: Style = NONE,
+    order: Style = ORDER_K,
+    subok: Style = TRUE,
+    shape: Style = NONE,
+    *,
+    device: Style = NONE,
+) -> Style:
     return _like_style(a, dtype, order, subok, shape)
 
 
-def _eye_style(N: Style, M: Style = NONE, k: Style = ZERO, dtype: Style = FLOAT, order: Style = Static("C"), *,
-               device: Style = NONE, like: Style = NONE) -> Style:
+def _eye_style(
+    N: Style,
+    M: Style = NONE,
+    k: Style = ZERO,
+    dtype: Style = FLOAT,
+    order: Style = ORDER_C,
+    *,
+    device: Style = NONE,
+    like: Style = NONE,
+) -> Style:
     asked = known_dtype(dtype)
     rows = axis_of_length(N)
     cols = rows if known(M) is None else axis_of_length(M)
-    return array(FLOAT64 if asked is None else None if asked is UNKNOWN else asked, (rows, cols), known(order) == "C")
+    return array(
+        FLOAT64 if asked is None else None if asked is UNKNOWN else asked, (rows, cols), known(order) == "C"
+    )
 
 
 def _identity_style(n: Style, dtype: Style = NONE, *, like: Style = NONE) -> Style:
     return _eye_style(n, NONE, ZERO, dtype)
 
 
-def _tri_style(N: Style, M: Style = NONE, k: Style = ZERO, dtype: Style = FLOAT, *, like: Style = NONE) -> Style:
+def _tri_style(
+    N: Style, M: Style = NONE, k: Style = ZERO, dtype: Style = FLOAT, *, like: Style = NONE
+) -> Style:
     return _eye_style(N, M, k, dtype)
 
 
-# ------------------------------------------------------------------------------------------------------------- ranges
+# ----------------------------------------------------------------------------------------------------- ranges
 
 
-def _arange_style(*args: Style, dtype: Style = NONE, device: Style = NONE, like: Style = NONE, **named: Style) -> Style:
+def _arange_style(
+    *args: Style, dtype: Style = NONE, device: Style = NONE, like: Style = NONE, **named: Style
+) -> Style:
     start, stop, step, given = _arange_parts(args, named)
     asked = known_dtype(dtype if given is None else given)
     kinds = "".join(kind(s) for s in (start, stop, step))
     made = (FLOAT64 if "f" in kinds else INT64) if asked is None else None if asked is UNKNOWN else asked
-    if asked is None and any(isinstance(numeric(s), Scalar) and numeric(s).dtype not in (INT64, FLOAT64)  # type: ignore[union-attr]
-                             for s in (start, stop, step)):
+    if asked is None and any(
+        isinstance(numeric(s), Scalar) and numeric(s).dtype not in (INT64, FLOAT64)  # type: ignore[union-attr]
+        for s in (start, stop, step)
+    ):
         made = None
     return array(made, (_arange_axis(start, stop, step),), True)
 
 
-def _arange_parts(args: tuple[Style, ...], named: dict[str, Style]) -> tuple[Style, Style, Style, Style | None]:
+def _arange_parts(
+    args: tuple[Style, ...], named: dict[str, Style]
+) -> tuple[Style, Style, Style, Style | None]:
     parts = list(args)
     if len(parts) == 1 and "stop" not in named:
         parts = [ZERO, parts[0]]
@@ -124,7 +174,14 @@ def _arange_axis(start: Style, stop: Style, step: Style) -> Axis:
 
 
 def _spaced(fn: Any) -> Any:
-    def style(start: Style, stop: Style, num: Style = Static(50), endpoint: Style = TRUE, *rest: Style, **more: Style) -> Any:
+    def style(
+        start: Style,
+        stop: Style,
+        num: Style = FIFTY,
+        endpoint: Style = TRUE,
+        *rest: Style,
+        **more: Style,
+    ) -> Any:
         return _spaced_style(fn, start, stop, num, more)
 
     return style
@@ -145,10 +202,12 @@ def _spaced_style(fn: Any, start: Style, stop: Style, num: Style, more: dict[str
     return array(made, axes, axes is not None and len(axes) == 1, top)
 
 
-# ---------------------------------------------------------------------------------------------------------- index grids
+# ------------------------------------------------------------------------------------------------ index grids
 
 
-def _meshgrid_style(*xi: Style, copy: Style = TRUE, sparse: Style = FALSE, indexing: Style = Static("xy")) -> Any:
+def _meshgrid_style(
+    *xi: Style, copy: Style = TRUE, sparse: Style = FALSE, indexing: Style = Static("xy")
+) -> Any:
     lengths = [(axes_of(x) or (1,))[0] for x in xi]
     order = list(range(len(xi)))
     if known(indexing) == "xy" and len(xi) > 1:
@@ -164,7 +223,7 @@ def _meshgrid_style(*xi: Style, copy: Style = TRUE, sparse: Style = FALSE, index
     return tuple(one(i) for i in range(len(xi)))
 
 
-def _indices_style(dimensions: Style, dtype: Style = Static(int), sparse: Style = FALSE) -> Style:
+def _indices_style(dimensions: Style, dtype: Style = INT, sparse: Style = FALSE) -> Style:
     axes = shape_axes(dimensions)
     asked = known_dtype(dtype)
     if known(sparse) is not False or axes is None:
@@ -180,7 +239,7 @@ def _index_arrays(count: int) -> Any:
     return style
 
 
-def _diag_indices_style(n: Style, ndim: Style = Static(2)) -> Any:
+def _diag_indices_style(n: Style, ndim: Style = TWO) -> Any:
     count = known(ndim)
     return (array(INT64, (axis_of_length(n),), True, "i"),) * count
 

@@ -1,4 +1,6 @@
-"""Ufuncs, the elementwise functions that are not ufuncs, `math`, and the built-in `abs`, `divmod`, `pow`, `round`."""
+"""Ufuncs, the elementwise functions that are not ufuncs, `math`, and the built-in `abs`, `divmod`, `pow`,
+`round`.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,10 @@ from pullback.ir.core_ops import matmul_style, style_of
 from pullback.ir.nodes import Alias, Call
 from pullback.rules.ops.infer import (
     FALSE,
+    LAST,
     NONE,
     TRUE,
+    ZERO,
     array,
     axes_of,
     contiguous,
@@ -28,7 +32,14 @@ from pullback.rules.ops.infer import (
     result,
 )
 from pullback.rules.registry import declare
-from pullback.styles.broadcast import as_array, broadcast_axes, elementwise, result_dtype, ufunc_dtypes, ufunc_style
+from pullback.styles.broadcast import (
+    as_array,
+    broadcast_axes,
+    elementwise,
+    result_dtype,
+    ufunc_dtypes,
+    ufunc_style,
+)
 from pullback.styles.style import (
     BOOL,
     PY_BOOL,
@@ -36,7 +47,6 @@ from pullback.styles.style import (
     PY_INT,
     Array,
     Scalar,
-    Static,
     Style,
     kind,
     max_kind,
@@ -45,10 +55,41 @@ from pullback.styles.style import (
 
 _GUFUNCS = {np.matmul, np.vecdot} | {getattr(np, n) for n in ("matvec", "vecmat") if hasattr(np, n)}
 _CHEAP = {
-    np.add, np.subtract, np.multiply, np.divide, np.negative, np.positive, np.absolute, np.fabs, np.square, np.reciprocal,
-    np.maximum, np.minimum, np.fmax, np.fmin, np.sign, np.conjugate, np.deg2rad, np.rad2deg, np.degrees, np.radians,
-    np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal, np.logical_and, np.logical_or,
-    np.logical_not, np.logical_xor, np.isnan, np.isfinite, np.isinf, np.signbit, np.copysign,
+    np.add,
+    np.subtract,
+    np.multiply,
+    np.divide,
+    np.negative,
+    np.positive,
+    np.absolute,
+    np.fabs,
+    np.square,
+    np.reciprocal,
+    np.maximum,
+    np.minimum,
+    np.fmax,
+    np.fmin,
+    np.sign,
+    np.conjugate,
+    np.deg2rad,
+    np.rad2deg,
+    np.degrees,
+    np.radians,
+    np.less,
+    np.less_equal,
+    np.greater,
+    np.greater_equal,
+    np.equal,
+    np.not_equal,
+    np.logical_and,
+    np.logical_or,
+    np.logical_not,
+    np.logical_xor,
+    np.isnan,
+    np.isfinite,
+    np.isinf,
+    np.signbit,
+    np.copysign,
 }
 
 
@@ -58,8 +99,9 @@ def _ufuncs() -> list[np.ufunc]:
 
 
 def _ufunc_style(ufunc: np.ufunc) -> Callable[..., Any]:
-    def style(*operands: Style, dtype: Style = NONE, where: Style = TRUE, casting: Style = NONE,
-              order: Style = NONE) -> Any:
+    def style(
+        *operands: Style, dtype: Style = NONE, where: Style = TRUE, casting: Style = NONE, order: Style = NONE
+    ) -> Any:
         if len(operands) != ufunc.nin:
             raise TypeError("outputs given by position")
         made = ufunc_style(ufunc, *[_number(s) for s in operands])
@@ -88,7 +130,7 @@ def _number(style: Style) -> Style:
     return numeric(style)
 
 
-def vecdot_style(x1: Style, x2: Style, axis: Style = Static(-1)) -> Style:
+def vecdot_style(x1: Style, x2: Style, axis: Style = LAST) -> Style:
     """Inner products over one axis, the others broadcast."""
     a, b = last_axes(x1, 1), last_axes(x2, 1)
     dtype, top = probed(np.multiply, x1, x2)
@@ -124,7 +166,7 @@ def _declare_ufuncs() -> None:
         declare(np.vecmat, style=_vecmat_style)
 
 
-# ------------------------------------------------------------------------- elementwise functions that are not ufuncs
+# ------------------------------------------------------------------ elementwise functions that are not ufuncs
 
 
 def same_alias(call: Call) -> Alias:
@@ -170,14 +212,25 @@ def _array_or_scalar(fn: Callable[..., Any]) -> Callable[..., Any]:
         dtype, top = probed(fn, x)
         axes = axes_of(x)
         if axes == ():
-            return Scalar(dtype, False, top) if isinstance(fn(np.float64(1.0)), np.generic) else array(dtype, (), True, top)
+            return (
+                Scalar(dtype, False, top)
+                if isinstance(fn(np.float64(1.0)), np.generic)
+                else array(dtype, (), True, top)
+            )
         return array(dtype, axes, contiguous(x) or (axes is not None and len(axes) == 1), top)
 
     return style
 
 
-def _clip_style(a: Style, a_min: Style = NONE, a_max: Style = NONE, out: Style = NONE, *, min: Style = NONE,
-                max: Style = NONE) -> Style:
+def _clip_style(
+    a: Style,
+    a_min: Style = NONE,
+    a_max: Style = NONE,
+    out: Style = NONE,
+    *,
+    min: Style = NONE,
+    max: Style = NONE,
+) -> Style:
     bounds = [b for b in (a_min, a_max, min, max) if b != NONE]
     parts = [as_array(s) for s in (a, *bounds)]
     dtype = result_dtype(parts)
@@ -200,12 +253,14 @@ def _where_style(condition: Style, x: Style | None = None, y: Style | None = Non
     return array(dtype, axes, flat or (axes is not None and len(axes) <= 1), max_kind(a.kind, b.kind))
 
 
-def _nan_to_num_style(x: Style, copy: Style = TRUE, nan: Style = NONE, posinf: Style = NONE, neginf: Style = NONE) -> Style:
+def _nan_to_num_style(
+    x: Style, copy: Style = TRUE, nan: Style = NONE, posinf: Style = NONE, neginf: Style = NONE
+) -> Style:
     a = as_array(x)
     return result(a.dtype, axes_of(x), contiguous(x), a.kind)
 
 
-def _round_style(a: Style, decimals: Style = Static(0), out: Style = NONE) -> Style:
+def _round_style(a: Style, decimals: Style = ZERO, out: Style = NONE) -> Style:
     style = numeric(a)
     if isinstance(style, Scalar):
         return Scalar(style.dtype if style.kind != "b" else None, False, style.kind)
@@ -213,7 +268,9 @@ def _round_style(a: Style, decimals: Style = Static(0), out: Style = NONE) -> St
     return elementwise([a], dtype, top)
 
 
-def _isclose_style(a: Style, b: Style, rtol: Style = NONE, atol: Style = NONE, equal_nan: Style = FALSE) -> Style:
+def _isclose_style(
+    a: Style, b: Style, rtol: Style = NONE, atol: Style = NONE, equal_nan: Style = FALSE
+) -> Style:
     return elementwise([a, b], BOOL, "b")
 
 
@@ -226,7 +283,7 @@ def _angle_style(z: Style, deg: Style = FALSE) -> Style:
     return elementwise([z], dtype, "f" if top == "c" else top)
 
 
-def _unwrap_style(p: Style, discont: Style = NONE, axis: Style = Static(-1), *, period: Style = NONE) -> Style:
+def _unwrap_style(p: Style, discont: Style = NONE, axis: Style = LAST, *, period: Style = NONE) -> Style:
     dtype, top = probed(np.unwrap, p)
     return array(dtype, axes_of(p), contiguous(p), top)
 
@@ -247,8 +304,19 @@ def _declare_functions() -> None:
     declare(np.isclose, style=_isclose_style, elementwise=True)
     for name in ("isreal", "iscomplex", "isposinf", "isneginf"):
         declare(getattr(np, name), style=_predicate_style, elementwise=True)
-    for name in ("allclose", "array_equal", "array_equiv", "isscalar", "isrealobj", "iscomplexobj", "shares_memory",
-                 "may_share_memory", "can_cast", "issubdtype", "iterable"):
+    for name in (
+        "allclose",
+        "array_equal",
+        "array_equiv",
+        "isscalar",
+        "isrealobj",
+        "iscomplexobj",
+        "shares_memory",
+        "may_share_memory",
+        "can_cast",
+        "issubdtype",
+        "iterable",
+    ):
         declare(getattr(np, name), style=_truth)
     declare(np.unwrap, style=_unwrap_style)
 
@@ -261,14 +329,53 @@ def _nan_to_num_alias(call: Call) -> Alias:
     return Alias("same", (0,))
 
 
-# ----------------------------------------------------------------------------------------------- math and built-ins
+# ----------------------------------------------------------------------------------------- math and built-ins
 
-_MATH_FLOAT = (
-    "acos acosh asin asinh atan atan2 atanh copysign cos cosh degrees dist erf erfc exp expm1 fabs fmod fsum gamma hypot "
-    "ldexp lgamma log log10 log1p log2 nextafter pow radians remainder sin sinh sqrt tan tanh ulp cbrt exp2 fma sumprod"
-).split()
-_MATH_INT = "ceil comb factorial floor gcd isqrt lcm perm trunc".split()
-_MATH_BOOL = "isclose isfinite isinf isnan".split()
+_MATH_FLOAT = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "copysign",
+    "cos",
+    "cosh",
+    "degrees",
+    "dist",
+    "erf",
+    "erfc",
+    "exp",
+    "expm1",
+    "fabs",
+    "fmod",
+    "fsum",
+    "gamma",
+    "hypot",
+    "ldexp",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "nextafter",
+    "pow",
+    "radians",
+    "remainder",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "ulp",
+    "cbrt",
+    "exp2",
+    "fma",
+    "sumprod",
+]
+_MATH_INT = ["ceil", "comb", "factorial", "floor", "gcd", "isqrt", "lcm", "perm", "trunc"]
+_MATH_BOOL = ["isclose", "isfinite", "isinf", "isnan"]
 
 
 def _always(style: Style | tuple[Style, ...]) -> Callable[..., Any]:
@@ -301,7 +408,12 @@ def _declare_python() -> None:
     for names, style in ((_MATH_FLOAT, PY_FLOAT), (_MATH_INT, PY_INT), (_MATH_BOOL, PY_BOOL)):
         for name in names:
             if hasattr(math, name):  # some are newer than our oldest Python
-                declare(getattr(math, name), style=_always(style), elementwise=True, cheap=name in ("fabs", "isnan"))
+                declare(
+                    getattr(math, name),
+                    style=_always(style),
+                    elementwise=True,
+                    cheap=name in ("fabs", "isnan"),
+                )
     declare(math.frexp, style=_always((PY_FLOAT, PY_INT)))
     declare(math.modf, style=_always((PY_FLOAT, PY_FLOAT)))
     declare(math.prod, style=lambda iterable, start=NONE: Scalar(None, None, kind(iterable) or "f"))

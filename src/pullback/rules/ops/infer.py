@@ -1,6 +1,7 @@
 """Helpers of the style functions: known options, axes of results, dtypes by asking NumPy on tiny arrays.
 
-A style function gets Styles (options as Static, sequences as Tup) and returns a Style, or a tuple of them for an
+A style function gets Styles (options as Static, sequences as Tup) and returns a Style, or a tuple of them
+for an
 operation with several results.  Unknown parts are left unknown, never guessed.
 """
 
@@ -32,6 +33,23 @@ DType = np.dtype[Any] | None
 NONE = Static(None)
 TRUE = Static(True)
 FALSE = Static(False)
+ORDER_C = Static("C")
+ORDER_K = Static("K")
+LOWER = Static("L")
+CONSTANT = Static("constant")
+FULL = Static("full")
+RAISE = Static("raise")
+REDUCED = Static("reduced")
+VALID = Static("valid")
+FIRST_TWO = Static((0, 1))
+LAST = Static(-1)
+ZERO = Static(0)
+ONE = Static(1)
+TEN = Static(10)
+TWO = Static(2)
+FIFTY = Static(50)
+INT = Static(int)
+FLOAT = Static(float)
 UNKNOWN: Any = type("_Unknown", (), {"__repr__": lambda self: "unknown"})()
 
 

@@ -12,8 +12,10 @@ from pullback.ir.nodes import Alias, Call
 from pullback.rules.ops.infer import (
     FALSE,
     NONE,
+    ORDER_K,
     TRUE,
     UNKNOWN,
+    ZERO,
     Axes,
     array,
     axes_of,
@@ -42,10 +44,7 @@ from pullback.styles.style import (
     shorten,
 )
 
-ZERO = Static(0)
-
-
-# ------------------------------------------------------------------------------------------------ one array from another
+# ------------------------------------------------------------------------------------- one array from another
 
 
 def _converted(a: Style, dtype: Style, is_contiguous: bool) -> Array:
@@ -56,8 +55,17 @@ def _converted(a: Style, dtype: Style, is_contiguous: bool) -> Array:
     return array(one.dtype if asked is None else asked, axes_of(a), is_contiguous, one.kind)
 
 
-def _array_style(object: Style, dtype: Style = NONE, *, copy: Style = TRUE, order: Style = Static("K"),
-                 subok: Style = FALSE, ndmin: Style = ZERO, ndmax: Style = NONE, like: Style = NONE) -> Style:
+def _array_style(
+    object: Style,
+    dtype: Style = NONE,
+    *,
+    copy: Style = TRUE,
+    order: Style = ORDER_K,
+    subok: Style = FALSE,
+    ndmin: Style = ZERO,
+    ndmax: Style = NONE,
+    like: Style = NONE,
+) -> Style:
     made = _converted(object, dtype, contiguous(object))
     least = known(ndmin)
     if least == 0:
@@ -67,8 +75,15 @@ def _array_style(object: Style, dtype: Style = NONE, *, copy: Style = TRUE, orde
     return array(made.dtype, (1,) * (least - len(made.axes)) + made.axes, made.contiguous, made.kind)
 
 
-def _asarray_style(a: Style, dtype: Style = NONE, order: Style = NONE, *, device: Style = NONE, copy: Style = NONE,
-                   like: Style = NONE) -> Style:
+def _asarray_style(
+    a: Style,
+    dtype: Style = NONE,
+    order: Style = NONE,
+    *,
+    device: Style = NONE,
+    copy: Style = NONE,
+    like: Style = NONE,
+) -> Style:
     return _converted(a, dtype, contiguous(a))
 
 
@@ -95,7 +110,7 @@ def _asarray_alias(call: Call) -> Alias:
     return Alias("same", (0,))
 
 
-def _copy_style(a: Style, order: Style = Static("K"), subok: Style = FALSE) -> Style:
+def _copy_style(a: Style, order: Style = ORDER_K, subok: Style = FALSE) -> Style:
     flat = contiguous(a) or known(order) == "C"
     return _converted(a, NONE, flat)
 
@@ -126,7 +141,7 @@ def _astype_alias(call: Call) -> Alias:
     return _asarray_alias(call)
 
 
-# ------------------------------------------------------------------------------------------------------ joining several
+# -------------------------------------------------------------------------------------------- joining several
 
 
 def items_of(arrays: Style) -> tuple[Style, ...] | None:
@@ -178,7 +193,10 @@ def _join(items: Sequence[Style], axes_all: list[Axes], axis: int, dtype: Style)
     if at is None:
         raise TypeError("axis out of range")
     known_axes = [a for a in axes_all if a is not None]
-    made = [_agree([a[i] for a in known_axes]) if i != at else sum_axis([a[i] for a in known_axes]) for i in range(rank)]
+    made = [
+        _agree([a[i] for a in known_axes]) if i != at else sum_axis([a[i] for a in known_axes])
+        for i in range(rank)
+    ]
     return array(kind_dtype, tuple(made), flat or rank == 1, top)
 
 
@@ -199,8 +217,9 @@ def _unknown_count(arrays: Style, item_axes: Axes, axis: Any, dtype: Style) -> S
     return array(kind_dtype, made, len(made) == 1, top)
 
 
-def _concatenate_style(arrays: Style, /, axis: Style = ZERO, out: Style = NONE, *, dtype: Style = NONE,
-                       casting: Style = NONE) -> Style:
+def _concatenate_style(
+    arrays: Style, /, axis: Style = ZERO, out: Style = NONE, *, dtype: Style = NONE, casting: Style = NONE
+) -> Style:
     items, at = items_of(arrays), known(axis)
     if items is None:
         return _unknown_count(arrays, axes_of(_item_of_unknown(arrays)), at, dtype)
@@ -214,8 +233,9 @@ def _concatenate_style(arrays: Style, /, axis: Style = ZERO, out: Style = NONE, 
     return _join(items, [axes_of(s) for s in items], at, dtype)
 
 
-def _stack_style(arrays: Style, axis: Style = ZERO, out: Style = NONE, *, dtype: Style = NONE,
-                 casting: Style = NONE) -> Style:
+def _stack_style(
+    arrays: Style, axis: Style = ZERO, out: Style = NONE, *, dtype: Style = NONE, casting: Style = NONE
+) -> Style:
     items, at = items_of(arrays), known(axis)
     first = axes_of(_item_of_unknown(arrays) if items is None else items[0])
     if first is None or not isinstance(at, int):
@@ -314,7 +334,9 @@ def _block_axes(arrays: Style, depth: int, rank: int) -> tuple[Axis, ...]:
         return (1,) * (rank - len(own)) + own
     inner = [_block_axes(s, depth - 1, rank) for s in arrays.items]
     at = rank - depth
-    return tuple(sum_axis([a[i] for a in inner]) if i == at else _agree([a[i] for a in inner]) for i in range(rank))
+    return tuple(
+        sum_axis([a[i] for a in inner]) if i == at else _agree([a[i] for a in inner]) for i in range(rank)
+    )
 
 
 def _delete_style(arr: Style, obj: Style, axis: Style = NONE) -> Style:

@@ -9,7 +9,10 @@ import numpy as np
 from pullback.ir.nodes import Alias, Call
 from pullback.rules.ops.infer import (
     FALSE,
+    LAST,
+    LOWER,
     NONE,
+    REDUCED,
     TRUE,
     UNKNOWN,
     array,
@@ -40,8 +43,6 @@ from pullback.styles.style import (
     max_kind,
     same_length,
 )
-
-LAST = Static(-1)
 
 
 def _float_kind(*styles: Style) -> str:
@@ -82,8 +83,10 @@ def _det_style(a: Style) -> Style:
 def _slogdet_style(a: Style) -> Any:
     parts = last_axes(a, 2)
     axes = None if parts is None else parts[0]
-    return (result(_square(np.linalg.slogdet, 0, a), axes, True, _float_kind(a)),
-            result(_square(np.linalg.slogdet, 1, a), axes, True, "f"))
+    return (
+        result(_square(np.linalg.slogdet, 0, a), axes, True, _float_kind(a)),
+        result(_square(np.linalg.slogdet, 1, a), axes, True, "f"),
+    )
 
 
 def _cholesky_style(a: Style, /, *, upper: Style = FALSE) -> Style:
@@ -96,14 +99,16 @@ def _pinv_style(a: Style, rcond: Style = NONE, hermitian: Style = FALSE, *, rtol
     return array(_square(np.linalg.pinv, 0, a), axes, False, _float_kind(a))
 
 
-def _eigh_style(a: Style, UPLO: Style = Static("L")) -> Any:
+def _eigh_style(a: Style, UPLO: Style = LOWER) -> Any:
     axes = axes_of(a)
     values = None if axes is None else axes[:-1]
-    return (array(_square(np.linalg.eigh, 0, a), values, True, "f"),
-            array(_square(np.linalg.eigh, 1, a), axes, True, _float_kind(a)))
+    return (
+        array(_square(np.linalg.eigh, 0, a), values, True, "f"),
+        array(_square(np.linalg.eigh, 1, a), axes, True, _float_kind(a)),
+    )
 
 
-def _eigvalsh_style(a: Style, UPLO: Style = Static("L")) -> Style:
+def _eigvalsh_style(a: Style, UPLO: Style = LOWER) -> Style:
     values: Style = _eigh_style(a)[0]
     return values
 
@@ -119,7 +124,9 @@ def _smaller(rows: Axis, cols: Axis) -> Axis:
     return rows if same_length(rows, cols) else fresh_dim()
 
 
-def _svd_style(a: Style, full_matrices: Style = TRUE, compute_uv: Style = TRUE, hermitian: Style = FALSE) -> Any:
+def _svd_style(
+    a: Style, full_matrices: Style = TRUE, compute_uv: Style = TRUE, hermitian: Style = FALSE
+) -> Any:
     parts = last_axes(a, 2)
     top = _float_kind(a)
     real = _square(np.linalg.svdvals, 0, a) if hasattr(np.linalg, "svdvals") else _square(np.linalg.svd, 1, a)
@@ -133,7 +140,11 @@ def _svd_style(a: Style, full_matrices: Style = TRUE, compute_uv: Style = TRUE, 
     full = known(full_matrices)
     dtype = _square(np.linalg.svd, 0, a)
     wide = (rows, cols) if full is True else (least, least) if full is False else (fresh_dim(), fresh_dim())
-    return (array(dtype, (*batch, rows, wide[0]), False, top), values, array(dtype, (*batch, wide[1], cols), False, top))
+    return (
+        array(dtype, (*batch, rows, wide[0]), False, top),
+        values,
+        array(dtype, (*batch, wide[1], cols), False, top),
+    )
 
 
 def _svdvals_style(x: Style, /) -> Style:
@@ -142,7 +153,7 @@ def _svdvals_style(x: Style, /) -> Style:
     return array(_square(np.linalg.svd, 1, x), axes, True, "f")
 
 
-def _qr_style(a: Style, mode: Style = Static("reduced")) -> Any:
+def _qr_style(a: Style, mode: Style = REDUCED) -> Any:
     parts = last_axes(a, 2)
     top = _float_kind(a)
     dtype = _square(np.linalg.qr, 0, a)
@@ -181,7 +192,9 @@ def _norm_style(x: Style, ord: Style = NONE, axis: Style = NONE, keepdims: Style
     return result(dtype, reduced(axes, axis, keepdims), False, "f")
 
 
-def _vector_norm_style(x: Style, /, *, axis: Style = NONE, keepdims: Style = FALSE, ord: Style = NONE) -> Style:
+def _vector_norm_style(
+    x: Style, /, *, axis: Style = NONE, keepdims: Style = FALSE, ord: Style = NONE
+) -> Style:
     return result(probed(np.linalg.norm, x)[0], reduced(axes_of(x), axis, keepdims), False, "f")
 
 
@@ -195,7 +208,12 @@ def _lstsq_style(a: Style, b: Style, rcond: Style = NONE) -> Any:
     if left is None or right is None:
         raise TypeError("lstsq of unknown rank")
     solution = array(dtype, (left[1][1], *right[1:]), False, top)
-    return solution, array(dtype, (fresh_dim(),), True, "f"), Scalar(None, None, "i"), array(None, (fresh_dim(),), True, "f")
+    return (
+        solution,
+        array(dtype, (fresh_dim(),), True, "f"),
+        Scalar(None, None, "i"),
+        array(None, (fresh_dim(),), True, "f"),
+    )
 
 
 def _matrix_rank_style(A: Style, *rest: Style, **options: Style) -> Style:
@@ -206,7 +224,11 @@ def _matrix_rank_style(A: Style, *rest: Style, **options: Style) -> Style:
 def _cond_style(x: Style, p: Style = NONE) -> Style:
     parts = last_axes(x, 2)
     dtype = _square(np.linalg.cond, 0, x)
-    return result(dtype, parts[0], False, "f") if parts is not None and parts[0] else Array(dtype, None, False, "f")
+    return (
+        result(dtype, parts[0], False, "f")
+        if parts is not None and parts[0]
+        else Array(dtype, None, False, "f")
+    )
 
 
 def _shapeless(fn: Any) -> Any:
@@ -216,7 +238,7 @@ def _shapeless(fn: Any) -> Any:
     return style
 
 
-# ------------------------------------------------------------------------------------------------- Fourier transforms
+# ----------------------------------------------------------------------------------------- Fourier transforms
 
 
 def _fft_style(fn: Any, real_out: bool = False) -> Any:
@@ -228,7 +250,9 @@ def _fft_style(fn: Any, real_out: bool = False) -> Any:
             return array(dtype, None, False, top)
         made = axes[where] if length is None else length if isinstance(length, int) else fresh_dim()
         made = _fft_length(fn, made, length is None)
-        return array(dtype, (*axes[:where], made, *axes[where + 1 :]), len(axes) == 1, "f" if real_out else "c")
+        return array(
+            dtype, (*axes[:where], made, *axes[where + 1 :]), len(axes) == 1, "f" if real_out else "c"
+        )
 
     return style
 
@@ -242,11 +266,14 @@ def _fft_length(fn: Any, axis: Axis, from_input: bool) -> Axis:
 
 
 def _fftn_style(fn: Any, axes_default: Any) -> Any:
-    def style(a: Style, s: Style = NONE, axes: Style = Static(axes_default), norm: Style = NONE,
-              out: Style = NONE) -> Style:
+    def style(
+        a: Style, s: Style = NONE, axes: Style = Static(axes_default), norm: Style = NONE, out: Style = NONE
+    ) -> Style:
         dtype, top = probed(np.fft.fft, a)
         own = axes_of(a)
-        return array(dtype, own if s == NONE else None if own is None else tuple(fresh_dim() for _ in own), False, "c")
+        return array(
+            dtype, own if s == NONE else None if own is None else tuple(fresh_dim() for _ in own), False, "c"
+        )
 
     return style
 
@@ -255,7 +282,9 @@ def _real_fftn_style(fn: Any, real_out: bool) -> Any:
     def style(a: Style, s: Style = NONE, axes: Style = NONE, norm: Style = NONE, out: Style = NONE) -> Style:
         dtype, _ = probed(lambda x: np.fft.irfft(x, 2), a) if real_out else probed(np.fft.rfft, a)
         own = axes_of(a)
-        return array(dtype, None if own is None else tuple(fresh_dim() for _ in own), False, "f" if real_out else "c")
+        return array(
+            dtype, None if own is None else tuple(fresh_dim() for _ in own), False, "f" if real_out else "c"
+        )
 
     return style
 
@@ -293,7 +322,12 @@ def _declare_all() -> None:
         declare(fn, style=_fft_style(fn))
     for fn in (np.fft.irfft, np.fft.hfft):
         declare(fn, style=_fft_style(fn, real_out=True))
-    for fn, axes in ((np.fft.fft2, (-2, -1)), (np.fft.ifft2, (-2, -1)), (np.fft.fftn, None), (np.fft.ifftn, None)):
+    for fn, axes in (
+        (np.fft.fft2, (-2, -1)),
+        (np.fft.ifft2, (-2, -1)),
+        (np.fft.fftn, None),
+        (np.fft.ifftn, None),
+    ):
         declare(fn, style=_fftn_style(fn, axes))
     for fn in (np.fft.rfft2, np.fft.rfftn):
         declare(fn, style=_real_fftn_style(fn, False))

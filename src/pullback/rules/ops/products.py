@@ -10,8 +10,12 @@ from pullback.ir.core_ops import matmul_style, shape_axes
 from pullback.ir.nodes import Alias, Call
 from pullback.rules.ops.elementwise import vecdot_style
 from pullback.rules.ops.infer import (
+    FULL,
+    LAST,
     NONE,
+    TWO,
     UNKNOWN,
+    VALID,
     array,
     axes_of,
     known,
@@ -23,9 +27,16 @@ from pullback.rules.ops.infer import (
 )
 from pullback.rules.registry import declare
 from pullback.styles.broadcast import as_array, broadcast_axes
-from pullback.styles.style import Axis, Scalar, Static, Style, Tup, fresh_dim, max_kind, not_one, numeric, shorten
-
-LAST = Static(-1)
+from pullback.styles.style import (
+    Axis,
+    Scalar,
+    Style,
+    Tup,
+    fresh_dim,
+    not_one,
+    numeric,
+    shorten,
+)
 
 
 def _product_dtype(*styles: Style) -> tuple[Any, str]:
@@ -65,7 +76,7 @@ def _vdot_style(a: Style, b: Style) -> Style:
     return Scalar(dtype, False, top)
 
 
-def _tensordot_style(a: Style, b: Style, axes: Style = Static(2)) -> Style:
+def _tensordot_style(a: Style, b: Style, axes: Style = TWO) -> Style:
     dtype, top = _product_dtype(a, b)
     x, y, over = axes_of(a), axes_of(b), known(axes)
     if x is None or y is None or over is UNKNOWN:
@@ -76,11 +87,13 @@ def _tensordot_style(a: Style, b: Style, axes: Style = Static(2)) -> Style:
         pair = tuple((p,) if isinstance(p, int) else tuple(p) for p in over)  # type: ignore[assignment]
     gone_x = [normal_axis(i, len(x)) for i in pair[0]]
     gone_y = [normal_axis(i, len(y)) for i in pair[1]]
-    made = tuple(s for i, s in enumerate(x) if i not in gone_x) + tuple(s for i, s in enumerate(y) if i not in gone_y)
+    made = tuple(s for i, s in enumerate(x) if i not in gone_x) + tuple(
+        s for i, s in enumerate(y) if i not in gone_y
+    )
     return array(dtype, made, True, top)
 
 
-def _linalg_tensordot_style(x1: Style, x2: Style, /, *, axes: Style = Static(2)) -> Style:
+def _linalg_tensordot_style(x1: Style, x2: Style, /, *, axes: Style = TWO) -> Style:
     return _tensordot_style(x1, x2, axes)
 
 
@@ -94,7 +107,9 @@ def _kron_style(a: Style, b: Style) -> Style:
     return result(dtype, tuple(product_axis([p, q]) for p, q in zip(x, y, strict=True)), True, top)
 
 
-def _cross_style(a: Style, b: Style, axisa: Style = LAST, axisb: Style = LAST, axisc: Style = LAST, axis: Style = NONE) -> Style:
+def _cross_style(
+    a: Style, b: Style, axisa: Style = LAST, axisb: Style = LAST, axisc: Style = LAST, axis: Style = NONE
+) -> Style:
     dtype, top = _product_dtype(a, b)
     x, y = axes_of(a), axes_of(b)
     plain = all(known(s) == -1 for s in (axisa, axisb, axisc)) and known(axis) in (None, -1)
@@ -114,7 +129,7 @@ def _linalg_cross_style(x1: Style, x2: Style, /, *, axis: Style = LAST) -> Style
     return _cross_style(x1, x2, axis, axis, axis)
 
 
-# -------------------------------------------------------------------------------------------------------------- einsum
+# ----------------------------------------------------------------------------------------------------- einsum
 
 
 def einsum_labels(text: str, ranks: tuple[int, ...]) -> tuple[list[str], str]:
@@ -126,7 +141,9 @@ def einsum_labels(text: str, ranks: tuple[int, ...]) -> tuple[list[str], str]:
     longest = max((w for term, w in zip(terms, widths, strict=True) if "..." in term), default=0)
     spare = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" if c not in text][:longest]
     full = "".join(spare)
-    spelled = [t.replace("...", full[longest - w :]) if "..." in t else t for t, w in zip(terms, widths, strict=True)]
+    spelled = [
+        t.replace("...", full[longest - w :]) if "..." in t else t for t, w in zip(terms, widths, strict=True)
+    ]
     if arrow:
         return spelled, right.replace("...", full)
     letters = "".join(t.replace("...", "") for t in terms)
@@ -146,7 +163,11 @@ def _einsum_style(subscripts: Style, *operands: Style, **options: Style) -> Styl
         for label, axis in zip(term, axes, strict=True):
             lengths[label] = axis if label not in lengths or not not_one(lengths[label]) else lengths[label]
     made = tuple(lengths[c] for c in out)
-    return result(dtype, made, len(operands) > 1 and len(made) <= 1, top) if len(operands) > 1 else _single(dtype, made, top)
+    return (
+        result(dtype, made, len(operands) > 1 and len(made) <= 1, top)
+        if len(operands) > 1
+        else _single(dtype, made, top)
+    )
 
 
 def _single(dtype: Any, axes: tuple[Axis, ...], top: str) -> Style:
@@ -167,10 +188,10 @@ def _multi_dot_style(arrays: Style, *, out: Style = NONE) -> Style:
     return made
 
 
-# ----------------------------------------------------------------------------------------- convolutions, polynomials
+# ---------------------------------------------------------------------------------- convolutions, polynomials
 
 
-def _convolve_style(a: Style, v: Style, mode: Style = Static("full")) -> Style:
+def _convolve_style(a: Style, v: Style, mode: Style = FULL) -> Style:
     dtype, top = _product_dtype(a, v)
     x, y = axes_of(a) or (fresh_dim(),), axes_of(v) or (fresh_dim(),)
     length: Any = fresh_dim()
@@ -182,7 +203,7 @@ def _convolve_style(a: Style, v: Style, mode: Style = Static("full")) -> Style:
     return array(dtype, (length,), True, top)
 
 
-def _correlate_style(a: Style, v: Style, mode: Style = Static("valid")) -> Style:
+def _correlate_style(a: Style, v: Style, mode: Style = VALID) -> Style:
     return _convolve_style(a, v, mode)
 
 
@@ -198,8 +219,12 @@ def _vander_style(x: Style, N: Style = NONE, increasing: Style = NONE) -> Style:
     one = as_array(x)
     axes, count = axes_of(x), known(N)
     rows = fresh_dim() if axes is None else axes[0]
-    return array(None if one.dtype is None else np.vander(np.ones(1, one.dtype)).dtype,
-                 (rows, rows if count is None else count if isinstance(count, int) else fresh_dim()), True, one.kind)
+    return array(
+        None if one.dtype is None else np.vander(np.ones(1, one.dtype)).dtype,
+        (rows, rows if count is None else count if isinstance(count, int) else fresh_dim()),
+        True,
+        one.kind,
+    )
 
 
 def _poly_result_style(*args: Style, **options: Style) -> Style:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pullback.ir.core_ops import shape_axes
-from pullback.rules.ops.infer import NONE, array, axes_of
+from pullback.rules.ops.infer import INT, NONE, array, axes_of
 from pullback.rules.registry import declare
 from pullback.styles.broadcast import broadcast_axes
 from pullback.styles.style import FLOAT64, PY_FLOAT, PY_INT, Anything, Array, Static, Style, Tup
@@ -34,7 +34,7 @@ def _draw_style(*parameters: Style, size: Style = NONE, **more: Style) -> Style:
     return PY_FLOAT if axes == () else array(FLOAT64, axes, True)
 
 
-def _randint_style(low: Style, high: Style = NONE, size: Style = NONE, dtype: Style = Static(int)) -> Style:
+def _randint_style(low: Style, high: Style = NONE, size: Style = NONE, dtype: Style = INT) -> Style:
     if size == NONE:
         return PY_INT
     return Array(np.dtype(int) if dtype == Static(int) else None, shape_axes(size), True, "i")

@@ -10,7 +10,9 @@ import numpy as np
 from pullback.ir.nodes import Alias
 from pullback.rules.ops.infer import (
     FALSE,
+    LAST,
     NONE,
+    ONE,
     TRUE,
     array,
     axes_of,
@@ -42,7 +44,11 @@ from pullback.styles.style import (
 
 
 def reduction(
-    fn: Callable[..., Any], a: Style, axis: Style = NONE, keepdims: Style = FALSE, dtype: Style = NONE,
+    fn: Callable[..., Any],
+    a: Style,
+    axis: Style = NONE,
+    keepdims: Style = FALSE,
+    dtype: Style = NONE,
     where: Style = TRUE,
 ) -> Style:
     """The style of a reduction that promotes as `fn` does."""
@@ -60,26 +66,56 @@ def reduction(
 
 
 def _sum_like(fn: Callable[..., Any]) -> Callable[..., Any]:
-    def style(a: Style, axis: Style = NONE, dtype: Style = NONE, out: Style = NONE, keepdims: Style = FALSE,
-              initial: Style = NONE, where: Style = TRUE) -> Style:
+    def style(
+        a: Style,
+        axis: Style = NONE,
+        dtype: Style = NONE,
+        out: Style = NONE,
+        keepdims: Style = FALSE,
+        initial: Style = NONE,
+        where: Style = TRUE,
+    ) -> Style:
         return reduction(fn, a, axis, keepdims, dtype, where)
 
     return style
 
 
-def _mean_style(a: Style, axis: Style = NONE, dtype: Style = NONE, out: Style = NONE, keepdims: Style = FALSE, *,
-                where: Style = TRUE) -> Style:
+def _mean_style(
+    a: Style,
+    axis: Style = NONE,
+    dtype: Style = NONE,
+    out: Style = NONE,
+    keepdims: Style = FALSE,
+    *,
+    where: Style = TRUE,
+) -> Style:
     return reduction(np.mean, a, axis, keepdims, dtype, where)
 
 
-def _var_style(a: Style, axis: Style = NONE, dtype: Style = NONE, out: Style = NONE, ddof: Style = NONE,
-               keepdims: Style = FALSE, *, where: Style = TRUE, mean: Style = NONE, correction: Style = NONE) -> Style:
+def _var_style(
+    a: Style,
+    axis: Style = NONE,
+    dtype: Style = NONE,
+    out: Style = NONE,
+    ddof: Style = NONE,
+    keepdims: Style = FALSE,
+    *,
+    where: Style = TRUE,
+    mean: Style = NONE,
+    correction: Style = NONE,
+) -> Style:
     return reduction(np.var, a, axis, keepdims, dtype, where)
 
 
 def _max_like(fn: Callable[..., Any]) -> Callable[..., Any]:
-    def style(a: Style, axis: Style = NONE, out: Style = NONE, keepdims: Style = FALSE, initial: Style = NONE,
-              where: Style = TRUE) -> Style:
+    def style(
+        a: Style,
+        axis: Style = NONE,
+        out: Style = NONE,
+        keepdims: Style = FALSE,
+        initial: Style = NONE,
+        where: Style = TRUE,
+    ) -> Style:
         return reduction(fn, a, axis, keepdims, NONE, where)
 
     return style
@@ -89,7 +125,9 @@ def _ptp_style(a: Style, axis: Style = NONE, out: Style = NONE, keepdims: Style 
     return reduction(np.max, a, axis, keepdims)
 
 
-def _truth_style(a: Style, axis: Style = NONE, out: Style = NONE, keepdims: Style = FALSE, *, where: Style = TRUE) -> Style:
+def _truth_style(
+    a: Style, axis: Style = NONE, out: Style = NONE, keepdims: Style = FALSE, *, where: Style = TRUE
+) -> Style:
     return result(BOOL, reduced(axes_of(a), axis, keepdims), contiguous(a), "b")
 
 
@@ -103,25 +141,38 @@ def _nanarg_style(a: Style, axis: Style = NONE, out: Style = NONE, *, keepdims: 
 
 def _count_nonzero_style(a: Style, axis: Style = NONE, *, keepdims: Style = FALSE) -> Style:
     axes = reduced(axes_of(a), axis, keepdims)
-    return Scalar(INT64, None) if axes == () else array(INT64, axes, False, "i")  # int or np.int64 by the version
+    return (
+        Scalar(INT64, None) if axes == () else array(INT64, axes, False, "i")
+    )  # int or np.int64 by the version
 
 
-def _quantile_style(a: Style, q: Style, axis: Style = NONE, out: Style = NONE, overwrite_input: Style = FALSE,
-                    method: Style = NONE, keepdims: Style = FALSE, *, weights: Style = NONE,
-                    interpolation: Style = NONE) -> Style:
+def _quantile_style(
+    a: Style,
+    q: Style,
+    axis: Style = NONE,
+    out: Style = NONE,
+    overwrite_input: Style = FALSE,
+    method: Style = NONE,
+    keepdims: Style = FALSE,
+    *,
+    weights: Style = NONE,
+    interpolation: Style = NONE,
+) -> Style:
     dtype, top = probed(lambda x: np.quantile(x, 0.5), a)
     inner, outer = reduced(axes_of(a), axis, keepdims), axes_of(q)
     axes = None if inner is None or outer is None else (*outer, *inner)
     return result(dtype, axes, False, max_kind(top, "f"))
 
 
-def _median_style(a: Style, axis: Style = NONE, out: Style = NONE, overwrite_input: Style = FALSE,
-                  keepdims: Style = FALSE) -> Style:
+def _median_style(
+    a: Style, axis: Style = NONE, out: Style = NONE, overwrite_input: Style = FALSE, keepdims: Style = FALSE
+) -> Style:
     return reduction(np.median, a, axis, keepdims)
 
 
-def _average_style(a: Style, axis: Style = NONE, weights: Style = NONE, returned: Style = FALSE, *,
-                   keepdims: Style = FALSE) -> Any:
+def _average_style(
+    a: Style, axis: Style = NONE, weights: Style = NONE, returned: Style = FALSE, *, keepdims: Style = FALSE
+) -> Any:
     if weights == NONE:
         dtype, top = probed(np.mean, a)
     else:
@@ -132,7 +183,7 @@ def _average_style(a: Style, axis: Style = NONE, weights: Style = NONE, returned
     return out
 
 
-# ---------------------------------------------------------------------------------------------------------- scans
+# ------------------------------------------------------------------------------------------------------ scans
 
 
 def _scan_axes(a: Style, axis: Style) -> Any:
@@ -145,23 +196,36 @@ def _scan_axes(a: Style, axis: Style) -> Any:
 def _scan(fn: Callable[..., Any]) -> Callable[..., Any]:
     def style(a: Style, axis: Style = NONE, dtype: Style = NONE, out: Style = NONE) -> Style:
         asked = known_dtype(dtype)
-        kind_dtype, top = probed(fn, a) if asked is None else (asked if isinstance(asked, np.dtype) else None, "c")
+        kind_dtype, top = (
+            probed(fn, a) if asked is None else (asked if isinstance(asked, np.dtype) else None, "c")
+        )
         axes = _scan_axes(a, axis)
-        return array(kind_dtype, axes or (1,) if axes == () else axes, contiguous(a) or known(axis) is None, top)
+        return array(
+            kind_dtype, axes or (1,) if axes == () else axes, contiguous(a) or known(axis) is None, top
+        )
 
     return style
 
 
 def _cumulative(fn: Callable[..., Any]) -> Callable[..., Any]:
-    def style(x: Style, /, *, axis: Style = NONE, dtype: Style = NONE, out: Style = NONE,
-              include_initial: Style = FALSE) -> Style:
+    def style(
+        x: Style,
+        /,
+        *,
+        axis: Style = NONE,
+        dtype: Style = NONE,
+        out: Style = NONE,
+        include_initial: Style = FALSE,
+    ) -> Style:
         plain = _scan(fn)(x, axis, dtype)
         return plain if known(include_initial) is False else Array(plain.dtype, one_like(axes_of(x)))
 
     return style
 
 
-def _diff_style(a: Style, n: Style = Static(1), axis: Style = Static(-1), prepend: Style = NONE, append: Style = NONE) -> Style:
+def _diff_style(
+    a: Style, n: Style = ONE, axis: Style = LAST, prepend: Style = NONE, append: Style = NONE
+) -> Style:
     dtype, top = probed(np.diff, a)
     axes, at, times = axes_of(a), known(axis), known(n)
     if axes is None or not isinstance(at, int):
@@ -193,7 +257,7 @@ def _gradient_style(f: Style, *varargs: Style, axis: Style = NONE, edge_order: S
     return one if count == 1 else (one,) * count
 
 
-def _trapezoid_style(y: Style, x: Style = NONE, dx: Style = NONE, axis: Style = Static(-1)) -> Style:
+def _trapezoid_style(y: Style, x: Style = NONE, dx: Style = NONE, axis: Style = LAST) -> Style:
     dtype, top = probed(lambda a: np.trapezoid(np.ones(2, a.dtype)), y)
     if x != NONE:
         dtype, top = probed(lambda a, b: np.trapezoid(np.ones(2, a.dtype), np.ones(2, b.dtype)), y, x)

@@ -1,6 +1,7 @@
 """The style of a function of which only the object is known: ask it on small sample arrays.
 
-For functions with a rule of the user's, which are pure by contract.  Equal axes get equal sample lengths, others distinct
+For functions with a rule of the user's, which are pure by contract.  Equal axes get equal sample lengths,
+others distinct
 ones; two askings with different lengths tell which axes of the result are which.
 """
 
@@ -60,7 +61,11 @@ def _sample(style: Style, lengths: dict[tuple[int, int], int], start: int) -> An
             return np.ones(tuple(_length(a, lengths, start) for a in style.axes), style.dtype)
         case Tup():
             items = [_sample(s, lengths, start) for s in style.items]
-            return UNKNOWN if any(i is UNKNOWN for i in items) else (list(items) if style.kind == "list" else tuple(items))
+            return (
+                UNKNOWN
+                if any(i is UNKNOWN for i in items)
+                else (list(items) if style.kind == "list" else tuple(items))
+            )
     return known(style)
 
 
@@ -91,7 +96,11 @@ def _one(found: list[tuple[Any, dict[tuple[int, int], int]]], args: tuple[Style,
 
 
 def _axis(
-    a: int, b: int, lengths: dict[tuple[int, int], int], other: dict[tuple[int, int], int], args: tuple[Style, ...]
+    a: int,
+    b: int,
+    lengths: dict[tuple[int, int], int],
+    other: dict[tuple[int, int], int],
+    args: tuple[Style, ...],
 ) -> Axis:
     for key, length in lengths.items():
         if length == a and other[key] == b:

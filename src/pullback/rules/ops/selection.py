@@ -8,16 +8,20 @@ import numpy as np
 
 from pullback.ir.nodes import Alias
 from pullback.rules.ops.infer import (
+    CONSTANT,
     FALSE,
+    LAST,
     NONE,
+    RAISE,
+    TEN,
     UNKNOWN,
+    ZERO,
     array,
     axes_of,
     contiguous,
     known,
     normal_axis,
     one_like,
-
     product_axis,
     result,
 )
@@ -31,7 +35,6 @@ from pullback.styles.style import (
     PY_INT,
     Array,
     Scalar,
-    Static,
     Style,
     Tup,
     fresh_dim,
@@ -39,10 +42,10 @@ from pullback.styles.style import (
     shorten,
 )
 
-LAST, ZERO = Static(-1), Static(0)
 
-
-def _take_style(a: Style, indices: Style, axis: Style = NONE, out: Style = NONE, mode: Style = Static("raise")) -> Style:
+def _take_style(
+    a: Style, indices: Style, axis: Style = NONE, out: Style = NONE, mode: Style = RAISE
+) -> Style:
     one, axes, index, at = as_array(a), axes_of(a), axes_of(indices), known(axis)
     if at is None:
         axes = None if axes is None else (fresh_dim(),)
@@ -79,7 +82,7 @@ def _select_style(condlist: Style, choicelist: Style, default: Style = ZERO) -> 
     return array(dtype, axes, axes is not None and len(axes) <= 1, top)
 
 
-def _choose_style(a: Style, choices: Style, out: Style = NONE, mode: Style = Static("raise")) -> Style:
+def _choose_style(a: Style, choices: Style, out: Style = NONE, mode: Style = RAISE) -> Style:
     items = items_of(choices)
     if items is None:
         return Array(None, None)
@@ -106,24 +109,32 @@ def _extract_style(condition: Style, arr: Style) -> Style:
     return array(one.dtype, (fresh_dim(),), True, one.kind)
 
 
-def _sort_style(a: Style, axis: Style = LAST, kind: Style = NONE, order: Style = NONE, *, stable: Style = NONE) -> Style:
+def _sort_style(
+    a: Style, axis: Style = LAST, kind: Style = NONE, order: Style = NONE, *, stable: Style = NONE
+) -> Style:
     one, axes = as_array(a), axes_of(a)
     if known(axis) is None:
         axes = None if axes is None else (product_axis(axes),)
     return array(one.dtype, axes, contiguous(a) or (axes is not None and len(axes) == 1), one.kind)
 
 
-def _argsort_style(a: Style, axis: Style = LAST, kind: Style = NONE, order: Style = NONE, *, stable: Style = NONE) -> Style:
+def _argsort_style(
+    a: Style, axis: Style = LAST, kind: Style = NONE, order: Style = NONE, *, stable: Style = NONE
+) -> Style:
     made = _sort_style(a, axis)
     assert isinstance(made, Array)
     return array(INT64, made.axes, made.axes is not None and (len(made.axes) == 1 or contiguous(a)), "i")
 
 
-def _partition_style(a: Style, kth: Style, axis: Style = LAST, kind: Style = NONE, order: Style = NONE) -> Style:
+def _partition_style(
+    a: Style, kth: Style, axis: Style = LAST, kind: Style = NONE, order: Style = NONE
+) -> Style:
     return _sort_style(a, axis)
 
 
-def _argpartition_style(a: Style, kth: Style, axis: Style = LAST, kind: Style = NONE, order: Style = NONE) -> Style:
+def _argpartition_style(
+    a: Style, kth: Style, axis: Style = LAST, kind: Style = NONE, order: Style = NONE
+) -> Style:
     return _argsort_style(a, axis)
 
 
@@ -157,8 +168,16 @@ def _flatnonzero_style(a: Style) -> Style:
     return array(INT64, (fresh_dim(),), True, "i")
 
 
-def _unique_style(ar: Style, return_index: Style = FALSE, return_inverse: Style = FALSE, return_counts: Style = FALSE,
-                  axis: Style = NONE, *, equal_nan: Style = NONE, sorted: Style = NONE) -> Any:
+def _unique_style(
+    ar: Style,
+    return_index: Style = FALSE,
+    return_inverse: Style = FALSE,
+    return_counts: Style = FALSE,
+    axis: Style = NONE,
+    *,
+    equal_nan: Style = NONE,
+    sorted: Style = NONE,
+) -> Any:
     one = as_array(ar)
     if known(axis) is not None:
         raise TypeError("unique along an axis")
@@ -166,7 +185,11 @@ def _unique_style(ar: Style, return_index: Style = FALSE, return_inverse: Style 
     values = array(one.dtype, (length,), True, one.kind)
     extra = [known(o) is True for o in (return_index, return_inverse, return_counts)]
     inverse = axes_of(ar) if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else None
-    kinds = [array(INT64, (length,), True, "i"), array(INT64, inverse, False, "i"), array(INT64, (length,), True, "i")]
+    kinds = [
+        array(INT64, (length,), True, "i"),
+        array(INT64, inverse, False, "i"),
+        array(INT64, (length,), True, "i"),
+    ]
     more = [k for k, wanted in zip(kinds, extra, strict=True) if wanted]
     return (values, *more) if more else values
 
@@ -175,8 +198,14 @@ def _bincount_style(x: Style, weights: Style = NONE, minlength: Style = ZERO) ->
     return array(INT64 if weights == NONE else FLOAT64, (fresh_dim(),), True)
 
 
-def _isin_style(element: Style, test_elements: Style, assume_unique: Style = FALSE, invert: Style = FALSE, *,
-                kind: Style = NONE) -> Style:
+def _isin_style(
+    element: Style,
+    test_elements: Style,
+    assume_unique: Style = FALSE,
+    invert: Style = FALSE,
+    *,
+    kind: Style = NONE,
+) -> Style:
     return array(BOOL, axes_of(element), contiguous(element), "b")
 
 
@@ -185,14 +214,16 @@ def _set_style(ar1: Style, ar2: Style, *rest: Style, **options: Style) -> Style:
     return array(result_dtype([as_array(ar1), as_array(ar2)]), (fresh_dim(),), True, made.kind)
 
 
-def _pad_style(array_: Style, pad_width: Style, mode: Style = Static("constant"), **options: Style) -> Style:
+def _pad_style(array_: Style, pad_width: Style, mode: Style = CONSTANT, **options: Style) -> Style:
     one, axes, width = as_array(array_), axes_of(array_), known(pad_width)
     if axes is None:
         return array(one.dtype, None, False, one.kind)
     made = one_like(axes)
     if width is not UNKNOWN:
         pairs = np.broadcast_to(np.asarray(width), (len(axes), 2)).tolist()
-        made = tuple(_padded(a, int(before) + int(after)) for a, (before, after) in zip(axes, pairs, strict=True))
+        made = tuple(
+            _padded(a, int(before) + int(after)) for a, (before, after) in zip(axes, pairs, strict=True)
+        )
     return array(one.dtype, made, contiguous(array_) or len(axes) == 1, one.kind)
 
 
@@ -202,8 +233,12 @@ def _padded(axis: Any, by: int) -> Any:
     return fresh_dim(not_one=by > 1)
 
 
-def _interp_style(x: Style, xp: Style, fp: Style, left: Style = NONE, right: Style = NONE, period: Style = NONE) -> Style:
-    dtype = np.dtype(np.complex128) if as_array(fp).kind == "c" and as_array(fp).dtype is not None else FLOAT64
+def _interp_style(
+    x: Style, xp: Style, fp: Style, left: Style = NONE, right: Style = NONE, period: Style = NONE
+) -> Style:
+    dtype = (
+        np.dtype(np.complex128) if as_array(fp).kind == "c" and as_array(fp).dtype is not None else FLOAT64
+    )
     return result(dtype if as_array(fp).dtype is not None else None, axes_of(x), True, "c")
 
 
@@ -221,8 +256,9 @@ def _ndim_style(a: Style) -> Style:
     return PY_INT
 
 
-def _window_view_style(x: Style, window_shape: Style, axis: Style = NONE, *, subok: Style = FALSE,
-                       writeable: Style = FALSE) -> Style:
+def _window_view_style(
+    x: Style, window_shape: Style, axis: Style = NONE, *, subok: Style = FALSE, writeable: Style = FALSE
+) -> Style:
     one, axes, window, at = as_array(x), axes_of(x), known(window_shape), known(axis)
     if axes is None or not isinstance(window, int) or not (at is None or isinstance(at, int)):
         return array(one.dtype, None, False, one.kind)
@@ -233,14 +269,17 @@ def _window_view_style(x: Style, window_shape: Style, axis: Style = NONE, *, sub
     return array(one.dtype, made, False, one.kind)
 
 
-def _histogram_style(a: Style, bins: Style = Static(10), range: Style = NONE, density: Style = NONE,
-                     weights: Style = NONE) -> Any:
+def _histogram_style(
+    a: Style, bins: Style = TEN, range: Style = NONE, density: Style = NONE, weights: Style = NONE
+) -> Any:
     n = known(bins)
     count: Any = n if isinstance(n, int) else fresh_dim()
     edges: Any = n + 1 if isinstance(n, int) else fresh_dim()
     plain = weights == NONE and known(density) in (None, False)
     dtype = INT64 if plain else None
-    return array(dtype, (count,), True), array(None if as_array(a).dtype != FLOAT64 else FLOAT64, (edges,), True)
+    return array(dtype, (count,), True), array(
+        None if as_array(a).dtype != FLOAT64 else FLOAT64, (edges,), True
+    )
 
 
 def _declare_all() -> None:
@@ -270,14 +309,12 @@ def _declare_all() -> None:
     declare(np.size, style=_size_style, cheap=True)
     declare(np.ndim, style=_ndim_style, cheap=True)
     declare(np.histogram, style=_histogram_style)
-    declare(np.lib.stride_tricks.sliding_window_view, style=_window_view_style,
-            alias=Alias("view", (0,)), path="np.lib.stride_tricks.sliding_window_view")
-
-
-
-
-
+    declare(
+        np.lib.stride_tricks.sliding_window_view,
+        style=_window_view_style,
+        alias=Alias("view", (0,)),
+        path="np.lib.stride_tricks.sliding_window_view",
+    )
 
 
 _declare_all()
-

@@ -1,4 +1,6 @@
-"""Functions that move elements without computing: reshape, transpose, flip, roll, broadcast, tile, repeat, diagonals."""
+"""Functions that move elements without computing: reshape, transpose, flip, roll, broadcast, tile, repeat,
+diagonals.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,25 @@ from pullback.ir import core_ops as core
 from pullback.ir.core_ops import axis_of_length, shape_axes, style_of
 from pullback.ir.nodes import Alias, Call, Operand
 from pullback.rules.ops.infer import (
+    FIRST_TWO,
     NONE,
+    ONE,
+    ORDER_C,
     UNKNOWN,
+    ZERO,
     Axes,
     array,
     axes_of,
     contiguous,
     known,
-    last_axes,
     normal_axes,
     normal_axis,
     one_like,
+    probed,
     product_axis,
     quotient_axis,
     reduced,
     result,
-    probed,
     sum_axis,
 )
 from pullback.rules.registry import adopt, declare
@@ -45,7 +50,6 @@ from pullback.styles.style import (
     same_length,
 )
 
-ZERO, ONE = Static(0), Static(1)
 VIEW = Alias("view", (0,))
 MAYBE = Alias("maybe", (0,))
 
@@ -71,7 +75,7 @@ def _view_if_contiguous(call: Call) -> Alias:
     return VIEW if style.contiguous else MAYBE
 
 
-# -------------------------------------------------------------------------------------------------------- reshaping
+# -------------------------------------------------------------------------------------------------- reshaping
 
 
 def reshape_axes(axes: Axes, shape: Style) -> Axes:
@@ -96,8 +100,15 @@ def _entry_axis(entry: Style) -> Axis:
     return axis_of_length(entry)
 
 
-def _reshape_style(a: Style, /, shape: Style = NONE, order: Style = Static("C"), *, newshape: Style = NONE,
-                   copy: Style = NONE) -> Style:
+def _reshape_style(
+    a: Style,
+    /,
+    shape: Style = NONE,
+    order: Style = ORDER_C,
+    *,
+    newshape: Style = NONE,
+    copy: Style = NONE,
+) -> Style:
     target = shape if shape != NONE else newshape
     if target == NONE:
         raise TypeError("reshape without a shape")
@@ -117,14 +128,18 @@ def _reshape_alias(call: Call) -> Alias:
     return _view_if_contiguous(call)
 
 
-def _ravel_style(a: Style, order: Style = Static("C")) -> Style:
+def _ravel_style(a: Style, order: Style = ORDER_C) -> Style:
     axes = axes_of(a)
     flat = known(order) == "C" or contiguous(a)
     return _like(a, (fresh_dim() if axes is None else product_axis(axes),), flat)
 
 
 def _ravel_alias(call: Call) -> Alias:
-    return _reshape_alias(Call(call.targets, call.op, (call.args[0],), call.kwargs)) if len(call.args) == 1 else MAYBE
+    return (
+        _reshape_alias(Call(call.targets, call.op, (call.args[0],), call.kwargs))
+        if len(call.args) == 1
+        else MAYBE
+    )
 
 
 def _squeeze_style(a: Style, axis: Style = NONE) -> Style:
@@ -176,7 +191,7 @@ def _same_or_view(call: Call) -> Alias:
     return Alias("maybe", arrays) if arrays else Alias()
 
 
-# ------------------------------------------------------------------------------------------------- permuting the axes
+# ----------------------------------------------------------------------------------------- permuting the axes
 
 
 def _permuted(a: Style, order: tuple[int, ...] | None) -> Style:
@@ -241,7 +256,7 @@ def _flip_style(m: Style, axis: Style = NONE) -> Style:
     return _like(m, axes_of(m), axes_of(m) == ())
 
 
-def _rot90_style(m: Style, k: Style = ONE, axes: Style = Static((0, 1))) -> Style:
+def _rot90_style(m: Style, k: Style = ONE, axes: Style = FIRST_TWO) -> Style:
     own, pair, times = axes_of(m), known(axes), known(k)
     if own is None or pair is UNKNOWN or not isinstance(times, int):
         return _like(m, one_like(own))
@@ -258,7 +273,7 @@ def _roll_style(a: Style, shift: Style, axis: Style = NONE) -> Style:
     return _like(a, axes_of(a), contiguous(a))
 
 
-# --------------------------------------------------------------------------------------------- broadcasting, repeating
+# ------------------------------------------------------------------------------------ broadcasting, repeating
 
 
 def _broadcast_to_style(array: Style, shape: Style, subok: Style = NONE) -> Style:
@@ -333,7 +348,7 @@ def _resize_style(a: Style, new_shape: Style) -> Style:
     return _like(a, shape_axes(new_shape), True)
 
 
-# ----------------------------------------------------------------------------------------------- diagonals, triangles
+# --------------------------------------------------------------------------------------- diagonals, triangles
 
 
 def _diagonal_axis(rows: Axis, cols: Axis, offset: Any) -> Axis:
@@ -385,8 +400,14 @@ def _diagflat_style(v: Style, k: Style = ZERO) -> Style:
     return _square_of(v, fresh_dim() if axes is None else product_axis(axes), known(k))
 
 
-def _trace_style(a: Style, offset: Style = ZERO, axis1: Style = ZERO, axis2: Style = ONE, dtype: Style = NONE,
-                 out: Style = NONE) -> Style:
+def _trace_style(
+    a: Style,
+    offset: Style = ZERO,
+    axis1: Style = ZERO,
+    axis2: Style = ONE,
+    dtype: Style = NONE,
+    out: Style = NONE,
+) -> Style:
     kind_dtype, top = probed(np.sum, a)
     axes = reduced(axes_of(a), Tup((axis1, axis2)), Static(False))
     return result(kind_dtype if dtype == NONE else None, axes, False, top)
@@ -403,7 +424,7 @@ def _triangle_style(m: Style, k: Style = ZERO) -> Style:
     return array(one.dtype, axes, contiguous(m), one.kind)
 
 
-# -------------------------------------------------------------------------------------------------------- splitting
+# -------------------------------------------------------------------------------------------------- splitting
 
 
 def _split_style(ary: Style, indices_or_sections: Style, axis: Style = ZERO) -> Any:
@@ -415,8 +436,10 @@ def _split_style(ary: Style, indices_or_sections: Style, axis: Style = ZERO) -> 
         cuts = (UNKNOWN,) * len(indices_or_sections.items)
     if cuts is UNKNOWN:
         raise TypeError("a split into an unknown number of pieces")
-    return tuple(_like(ary, (*axes[:where], n, *axes[where + 1 :]), contiguous(ary) and where == 0)
-                 for n in _pieces(axes[where], cuts))
+    return tuple(
+        _like(ary, (*axes[:where], n, *axes[where + 1 :]), contiguous(ary) and where == 0)
+        for n in _pieces(axes[where], cuts)
+    )
 
 
 def _pieces(axis: Axis, cuts: Any) -> list[Axis]:
@@ -487,9 +510,16 @@ def _declare_all() -> None:
     declare(np.split, style=_split_style, alias=VIEW)
     declare(np.array_split, style=_split_style, alias=VIEW)
     declare(np.hsplit, style=_hsplit_style, alias=VIEW)
-    declare(np.vsplit, style=lambda ary, indices_or_sections: _split_style(ary, indices_or_sections, ZERO), alias=VIEW)
-    declare(np.dsplit, style=lambda ary, indices_or_sections: _split_style(ary, indices_or_sections, Static(2)),
-            alias=VIEW)
+    declare(
+        np.vsplit,
+        style=lambda ary, indices_or_sections: _split_style(ary, indices_or_sections, ZERO),
+        alias=VIEW,
+    )
+    declare(
+        np.dsplit,
+        style=lambda ary, indices_or_sections: _split_style(ary, indices_or_sections, Static(2)),
+        alias=VIEW,
+    )
     if hasattr(np, "unstack"):
         declare(np.unstack, style=_unstack_style, alias=VIEW)
     declare(np.trim_zeros, style=_trim_style, alias=MAYBE)
