@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from pullback.errors import NOWHERE, Loc
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Block, Call, Const, Function, Operand, Pack, Stmt, Var
 from pullback.ir.walk import block_ends, own_operands, statements, variables, variables_in
@@ -47,7 +48,7 @@ def is_named(var: Var, call: Call) -> bool:
 def folds(function: Function) -> dict[Var, Call]:
     """The calls to be printed in place of the value they define."""
     counts = _count_uses(function)
-    folding = _Folding(counts)
+    folding = _Folding(counts, function.kind == "pullback")
     ends = () if function.kind != "primal" else function.results
     folding.block(function.body, ends)
     return folding.folded
@@ -63,8 +64,9 @@ def _count_uses(function: Function) -> Counter[Var]:
 
 
 class _Folding:
-    def __init__(self, counts: Counter[Var]) -> None:
+    def __init__(self, counts: Counter[Var], reverse: bool) -> None:
         self.counts = counts
+        self.reverse = reverse  # within a reverse sweep, whose lines stand under the user's
         self.folded: dict[Var, Call] = {}
         self.widths: dict[Var, int] = {}
 
@@ -74,17 +76,18 @@ class _Folding:
         writes = -1  # the last write, which only numbers are moved across
         for i, stmt in enumerate(block.stmts):
             for var in self._folding_uses(stmt):
-                self._fold(var, pending, i, barrier, writes)
+                self._fold(var, pending, i, barrier, writes, stmt.loc)
             for _, inner, inner_ends in block_ends(stmt):
                 self.block(inner, inner_ends)
             if not isinstance(stmt, Call) or stmt.op.effect:
                 barrier = i
+                self.reverse |= isinstance(stmt, Call) and stmt.op is core.begin_reverse
             elif stmt.op.writes:
                 writes = i
             elif self._foldable(stmt):
                 pending[stmt.targets[0]] = (i, stmt)
         for var in variables_in(ends):
-            self._fold(var, pending, len(block.stmts), barrier, writes)
+            self._fold(var, pending, len(block.stmts), barrier, writes, NOWHERE)
 
     def _folding_uses(self, stmt: Stmt) -> Iterator[Var]:
         """The Vars a statement reads where an expression may stand."""
@@ -98,12 +101,16 @@ class _Folding:
             return False
         return not is_named(call.targets[0], call)
 
-    def _fold(self, var: Var, pending: dict[Var, tuple[int, Call]], at: int, barrier: int, writes: int) -> None:
+    def _fold(
+        self, var: Var, pending: dict[Var, tuple[int, Call]], at: int, barrier: int, writes: int, loc: Loc
+    ) -> None:
         found = pending.pop(var, None)
         if found is None:
             return
         where, call = found
         if where < barrier or at - where > MAX_DISTANCE:
+            return
+        if self.reverse and loc.line and call.loc.line and (loc.file, loc.line) != (call.loc.file, call.loc.line):
             return
         if where < writes and not all(isinstance(v.style, Scalar) for v in self._leaves(call)):
             return

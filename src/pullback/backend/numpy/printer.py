@@ -7,7 +7,8 @@ fault of the printer is an error here and never another program.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import astor
@@ -46,12 +47,6 @@ def source(module: ast.Module) -> str:
     text = "\n".join(_wrapped(text)).strip() + "\n"
     _check(module, text)
     return text
-
-
-def width(node: ast.AST) -> int:
-    """How many columns an expression or simple statement takes, at most."""
-    text: str = astor.to_source(node, pretty_string=_string, pretty_source="".join)
-    return len(text.rstrip())
 
 
 def _string(text: str, embedded: int, current_line: str, unicode_literals: bool = False) -> str:
@@ -118,19 +113,23 @@ def _check(module: ast.Module, text: str) -> None:
         again = ast.parse(text)
     except SyntaxError as error:
         raise PullbackError(f"generated source does not parse: {error}\n{text}") from error
-    if _dump(module) != _dump(again):
+    if not _same(module, again):
         raise PullbackError(f"generated source does not read back as it was meant\n{text}")
 
 
-def _dump(node: Any) -> Any:
-    """A tree as nested tuples: without comments, places and contexts; an `else` of one `if` is an `elif` either way."""
-    if isinstance(node, ast.AST):
-        return (type(node).__name__, *(_dump(getattr(node, f, None)) for f in _fields(node)))
-    if isinstance(node, list | tuple):
-        return [_dump(x) for x in node if not isinstance(x, Comment)]
-    return repr(node)
+def _same(a: Any, b: Any) -> bool:
+    """Whether two trees are equal but for comments, places and contexts."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, ast.AST):
+        return all(_same(getattr(a, f, None), getattr(b, f, None)) for f in _fields(type(a)))
+    if isinstance(a, list):
+        kept = [x for x in a if not isinstance(x, Comment)]
+        return len(kept) == len(b) and all(map(_same, kept, b))
+    return a is b or repr(a) == repr(b)
 
 
-def _fields(node: ast.AST) -> Sequence[str]:
+@cache
+def _fields(cls: type[ast.AST]) -> tuple[str, ...]:
     skipped = ("ctx", "kind", "type_comment", "type_params", "type_ignores", "returns", "annotation")
-    return [f for f in node._fields if f not in skipped]
+    return tuple(f for f in cls._fields if f not in skipped)
