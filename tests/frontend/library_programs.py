@@ -5,6 +5,8 @@ A row is (function, arguments); `REFUSED` rows must be refused.
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import functools
 import itertools
 import math
@@ -660,6 +662,117 @@ FUNCTIONAL: list[Row] = [
     (lambda x: [a for a in itertools.zip_longest([x, 2.0], [1.0], fillvalue=0.0)], (1.5,)),
 ]
 
+
+
+@dataclasses.dataclass
+class State:
+    x: Any
+    v: Any
+
+
+def copies(x):
+    a = [x * 2, x + 1]
+    b = copy.copy(a)
+    c = copy.deepcopy(a)
+    c[0][0] = 100.0
+    b.append(3.0)
+    d = copy.copy(x)
+    d[0] = 5.0
+    return a[0], len(a), d
+
+
+def replaced(x):
+    s = State(x, 1.0)
+    t = dataclasses.replace(s, v=x * x)
+    return t.x + t.v, s.v, dataclasses.astuple(t)[1]
+
+
+def piecewise(x):
+    return np.piecewise(x, [x < 0, x > 2], [lambda v: v * v, 7.0, lambda v: np.sin(v)])
+
+
+def along_rows(x):
+    return np.apply_along_axis(lambda r: np.sum(r * r), 1, x) + np.apply_along_axis(np.max, 1, x)
+
+
+def along_columns(x):
+    return np.apply_along_axis(lambda r: r - np.mean(r), 0, x)
+
+
+def no_nan(x):
+    y = np.sqrt(x)
+    z = np.nan_to_num(y, copy=False, nan=-1.0)
+    z[0] = 9.0
+    return y
+
+
+def named_results(x):
+    w = np.linalg.eigh(x)
+    sign, logdet = np.linalg.slogdet(x)
+    return w.eigenvalues, sign * logdet, np.linalg.slogdet(x).logabsdet
+
+
+def along_axis(x):
+    y = np.zeros((2, 3))
+    np.put_along_axis(y, np.argmax(x, axis=1)[:, None], x[:, :1], 1)
+    return y
+
+
+OBJECTS: list[Row] = [
+    (copies, (V,)), (replaced, (1.5,)), (piecewise, (V,)), (along_rows, (A,)), (along_columns, (A,)), (no_nan, (V,)),
+    (named_results, (S,)), (along_axis, (A,)), (lambda x: np.fromfunction(lambda i, k: i + k, (2, 3)) * x, (1.5,)),
+]  # fmt: skip
+
+
+def seeded(x):
+    np.random.seed(3)
+    return x + np.random.rand() + np.random.randn(4)
+
+
+def normal_draws(x):
+    np.random.seed(3)
+    a = np.random.normal(x[0], 2.0)
+    b = np.random.normal(x, 0.5)
+    c = np.random.normal(0.0, x[1] * x[1], size=4)
+    return a + b + c
+
+
+def uniform_draws(x):
+    np.random.seed(3)
+    return np.random.uniform(0.5, x[0], size=(2, 3)) * np.random.uniform() + np.random.uniform(x[1], x[0])
+
+
+def choice_draws(x):
+    np.random.seed(3)
+    i = np.random.randint(3)
+    k = np.random.permutation(4)
+    return x[i] * x[k]
+
+
+def generator(x):
+    rng = np.random.default_rng(5)
+    a = rng.normal(x[0], 2.0, size=3)
+    b = rng.uniform(x[1], 2.0)
+    c = rng.standard_normal(3) * rng.random()
+    order = rng.permutation(4)
+    return a * b + c, x[order]
+
+
+def generator_argument(x, rng):
+    return x * rng.standard_normal(4) + rng.normal(size=4)
+
+
+def printed(x):
+    print("the sum is", x.sum(), end="\n")
+    return x * 2
+
+
+EFFECTS: list[Row] = [
+    (seeded, (V,)), (normal_draws, (V,)), (uniform_draws, (V,)), (choice_draws, (V,)), (generator, (V,)),
+    (generator_argument, (V, np.random.default_rng(2))), (printed, (V,)),
+]  # fmt: skip
+
+
 REFUSED: list[Row] = [
     (lambda x: x.flat[0], (V,)),
     (lambda x: x.view(np.int64), (V,)),
@@ -683,12 +796,15 @@ REFUSED: list[Row] = [
     (lambda x: sorted(x), (V,)),
     (lambda x: {"a": x}.pop("b"), (1.5,)),
     (lambda x: itertools.count(x), (1,)),
-    (lambda x: x.sum(nonsense=1), (V,)),
+    (lambda x: np.random.exponential(x), (1.5,)),
+    (lambda x: round(x), (V,)),
+    (lambda x: np.shares_memory(x, x), (V,)),
     (lambda x: range(x), (1.5,)),
     (lambda x: open("file"), (1.5,)),
 ]
 
 GROUPS = {
     "builtins": BUILTINS, "scalars": SCALARS, "methods": METHODS, "mutation": MUTATION, "ufuncs": UFUNCS,
-    "creation": CREATION, "containers": CONTAINERS, "functional": FUNCTIONAL,
+    "creation": CREATION, "containers": CONTAINERS, "functional": FUNCTIONAL, "effects": EFFECTS,
+    "objects": OBJECTS,
 }  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pullback.errors import PullbackError
-from pullback.frontend.environment import NeedStatic
+from pullback.frontend.environment import Environment, NeedStatic
 from pullback.frontend.lower import lower_function
 from pullback.frontend.signature import bind, signature_of
 from pullback.ir import interp
@@ -22,7 +22,7 @@ def lowered(fn: Any, args: tuple[Any, ...], static: frozenset[str] = frozenset()
     """Lower a function for arguments; integers are made static where they must be."""
     arguments = bind(fn, args, {})
     try:
-        return lower_function(fn, signature_of(arguments, static)), arguments
+        return lower_function(fn, signature_of(arguments, static), Environment(static)), arguments
     except NeedStatic as need:
         return lowered(fn, args, static | {need.name})
 

@@ -23,8 +23,10 @@ from pullback.frontend.library import (
     effects,
     facts,
     functional,
+    higher,
     mutation,
     numpy_calls,
+    objects,
     queries,
     scalars,
 )
@@ -46,7 +48,7 @@ from pullback.ir import core_ops as core
 from pullback.rules.registry import op_of, path_of
 from pullback.styles.style import Anything, Foreign, ListOf, Tup
 
-_TABLES = (builtins, scalars, functional, creation, mutation, queries, effects, broadcasting)
+_TABLES = (builtins, scalars, functional, creation, mutation, queries, effects, broadcasting, objects, higher)
 FUNCTIONS: dict[Any, Handler] = {fn: handler for table in _TABLES for fn, handler in table.FUNCTIONS.items()}
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _RANGE_FIELDS = {"start": 0, "stop": 1, "step": 2}

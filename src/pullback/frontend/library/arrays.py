@@ -25,8 +25,6 @@ SAME: dict[str, Any] = {
     "argsort": np.argsort,
     "choose": np.choose,
     "clip": np.clip,
-    "conj": np.conjugate,
-    "conjugate": np.conjugate,
     "cumprod": np.cumprod,
     "cumsum": np.cumsum,
     "diagonal": np.diagonal,
@@ -144,6 +142,16 @@ def itemset(ctx: Context, x: Value, *args: Value) -> Value:
     ctx.refuse("`.itemset` is gone from NumPy 2", "write x[i] = v")
 
 
+def conjugate(ctx: Context, x: Value) -> Value:
+    """`x.conjugate()`: of a Python number a Python number."""
+    style = facts.scalar_style(ctx, x)
+    if style is None or style.weak is False:
+        return numpy_calls.call(ctx, np.conjugate, [x], {})
+    if style.weak is None:
+        ctx.refuse("`conjugate` of a number that is Python's on one path and NumPy's on another", "convert it first")
+    return x if style.kind != "c" else scalars.complex_(ctx, emit(ctx, np.conjugate, x))
+
+
 def is_integer(ctx: Context, x: Value) -> Value:
     """`x.is_integer()` of a number."""
     return inline(ctx, prelude.equal, x, emit(ctx, np.floor, x))
@@ -166,6 +174,8 @@ METHODS: dict[str, Handler] = {
     "item": item,
     "itemset": itemset,
     "is_integer": is_integer,
+    "conj": conjugate,
+    "conjugate": conjugate,
     "to_device": to_device,
     "fill": mutation.fill,
     "sort": mutation.sort_in_place,

@@ -158,7 +158,7 @@ def _only_constants(ctx: Context, what: str, args: Args, kwargs: Kwargs) -> None
 def _opaque_draw(fn: Any) -> Handler:
     def handler(ctx: Context, *args: Value, **kwargs: Value) -> Value:
         _only_constants(ctx, name_of(fn), args, kwargs)
-        return ctx.call(_effect_op(fn, _unknown), args, kwargs, "draw")
+        return ctx.call(op_of(fn) or _effect_op(fn, _unknown), args, kwargs, "draw")
 
     return handler
 
@@ -226,7 +226,7 @@ _DRAWS = tuple(
 )
 
 FUNCTIONS: dict[Any, Handler] = {
-    **{fn: _opaque_draw(fn) for fn in _DRAWS if op_of(fn) is None},
+    **{fn: _opaque_draw(fn) for fn in _DRAWS},
     np.random.normal: normal,
     np.random.uniform: uniform,
     np.random.default_rng: _call(np.random.default_rng, _generator),

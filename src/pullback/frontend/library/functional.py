@@ -93,6 +93,15 @@ def _index(ctx: Context, value: Value) -> Value:
     return ctx.call_value(Known(int), [value], {})
 
 
+def _getter(cls: Any) -> Handler:
+    """Making an `itemgetter` or `attrgetter` of compile-time keys."""
+
+    def handler(ctx: Context, *keys: Value) -> Value:
+        return Known(cls(*[ctx.known(k) for k in keys]))
+
+    return handler
+
+
 def getter_call(ctx: Context, getter: Any, args: Args, kwargs: Kwargs) -> Value:
     """A call of `operator.itemgetter(...)`, `attrgetter(...)` or `methodcaller(...)`."""
     parts = getter.__reduce__()
@@ -200,6 +209,8 @@ FUNCTIONS: dict[Any, Handler] = {
     functools.partial: partial,
     **{fn: _inlined(body) for fn, body in _OPERATORS.items()},
     operator.truth: _truth,
+    operator.itemgetter: _getter(operator.itemgetter),
+    operator.attrgetter: _getter(operator.attrgetter),
     operator.index: _index,
     operator.abs: builtins.abs_,
     itertools.product: product,

@@ -124,11 +124,15 @@ def fill_diagonal(ctx: Context, a: Value, val: Value, wrap: Value = Known(False)
 
 
 def put_along_axis(ctx: Context, arr: Value, indices: Value, values: Value, axis: Value) -> Value:
-    """`np.put_along_axis`, of an array of one axis."""
+    """`np.put_along_axis`, of a vector or matrix."""
     _needs_array(ctx, arr, "np.put_along_axis")
-    if facts.rank(ctx, arr) != 1:
-        ctx.refuse("`np.put_along_axis` of more than one axis", "write arr[rows, indices] = values")
-    inline(ctx, prelude.set_item, arr, indices, values)
+    place, rank = ctx.known(axis), facts.rank(ctx, arr)
+    if rank == 1 and place is not None:
+        inline(ctx, prelude.set_item, arr, indices, values)
+    elif rank == 2 and place is not None:
+        inline(ctx, prelude.put_along_rows if place in (1, -1) else prelude.put_along_columns, arr, indices, values)
+    else:
+        ctx.refuse("`np.put_along_axis` of more than two axes", "write arr[rows, indices] = values")
     return NONE
 
 

@@ -425,3 +425,47 @@ def copy_where(dst: Any, src: Any, where: Any) -> None:
 def singles(items: Iterable[Any]) -> list[Any]:
     """itertools.product of one"""
     return [(item,) for item in items]
+
+
+# ------------------------------------------------------------------------------------ functions of functions
+
+
+def none_of(conditions: Any) -> Any:
+    """Where no condition holds"""
+    found = conditions[0]
+    for i in range(1, len(conditions)):
+        found = found | conditions[i]
+    return np.logical_not(found)
+
+
+def apply_where(out: Any, x: Any, condition: Any, fn: Callable[[Any], Any]) -> None:
+    """One piece of np.piecewise"""
+    values = x[condition]
+    if values.size > 0:
+        out[condition] = fn(values)
+
+
+def as_array_of_call(fn: Callable[[Any], Any], x: Any) -> Any:
+    """np.apply_along_axis of a vector"""
+    return np.array(fn(x))
+
+
+def apply_to_rows(fn: Callable[[Any], Any], x: Any) -> Any:
+    """np.apply_along_axis of a matrix, axis 1"""
+    return np.array([fn(row) for row in x])
+
+
+def apply_to_columns(fn: Callable[[Any], Any], x: Any) -> Any:
+    """np.apply_along_axis of a matrix, axis 0"""
+    out = np.array([fn(column) for column in x.T])
+    return out.T if out.ndim == 2 else out
+
+
+def put_along_rows(arr: Any, indices: Any, values: Any) -> None:
+    """np.put_along_axis of a matrix, axis 1"""
+    arr[np.arange(arr.shape[0])[:, None], indices] = values
+
+
+def put_along_columns(arr: Any, indices: Any, values: Any) -> None:
+    """np.put_along_axis of a matrix, axis 0"""
+    arr[indices, np.arange(arr.shape[1])] = values
