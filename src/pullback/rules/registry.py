@@ -63,6 +63,7 @@ RULE_TABLES = (
     "linalg",
     "creation",
     "calculus",
+    "fourier",
     "nondifferentiable",
 )
 _MODULES = (

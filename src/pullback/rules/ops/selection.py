@@ -34,6 +34,7 @@ from pullback.styles.style import (
     INT64,
     PY_INT,
     Array,
+    Axis,
     Scalar,
     Style,
     Tup,
@@ -247,9 +248,15 @@ def _size_style(a: Style, axis: Style = NONE) -> Style:
     if axes is None or at is UNKNOWN:
         return PY_INT
     if at is None:
-        return Scalar(INT64, True, "i", product_axis(axes))
+        return Scalar(INT64, True, "i", _known_product(axes))
     where = normal_axis(at, len(axes)) if isinstance(at, int) else None
     return PY_INT if where is None else Scalar(INT64, True, "i", axes[where])
+
+
+def _known_product(axes: tuple[Axis, ...]) -> Axis | None:
+    """The product of the lengths where it is a number or the length of one of the axes."""
+    made = product_axis(axes)
+    return made if isinstance(made, int) or made in axes else None
 
 
 def _ndim_style(a: Style) -> Style:
