@@ -8,8 +8,7 @@ import numpy as np
 
 from pullback.errors import Loc
 from pullback.ir.builder import Builder
-from pullback.ir.nodes import Block, Function, If, Op, Operand, Param, Var
-from pullback.ir.nodes import For, Range, Const
+from pullback.ir.nodes import Block, Const, For, Function, If, Op, Operand, Param, Range, Var
 from pullback.rules.registry import op_of
 from pullback.styles.style import FLOAT64, PY_FLOAT, PY_INT, Array, Dim, Scalar, Style
 
@@ -41,23 +40,62 @@ def function(builder: Builder, params: Sequence[Var], *results: Operand, kind: s
     return Function("f", tuple(Param(p.hint, p) for p in params), builder.finish(), results, kind=kind)
 
 
-def count_loop(builder: Builder, n: Operand, params: Sequence[Var], inits: Sequence[Operand], body: Block,
-               yields: Sequence[Operand], go: Operand | None = None) -> tuple[Var, ...]:
+def count_loop(
+    builder: Builder,
+    n: Operand,
+    params: Sequence[Var],
+    inits: Sequence[Operand],
+    body: Block,
+    yields: Sequence[Operand],
+    go: Operand | None = None,
+) -> tuple[Var, ...]:
     """`for i in range(n)`; returns its results."""
     results = tuple(Var(p.hint, p.style) for p in params)
     iters = (Range(Const(0), n, Const(1)),)
-    builder.add(For((Var("i", PY_INT),), iters, tuple(params), tuple(inits), body, tuple(yields), results, go,
-                    builder.loc))
+    builder.add(
+        For(
+            (Var("i", PY_INT),),
+            iters,
+            tuple(params),
+            tuple(inits),
+            body,
+            tuple(yields),
+            results,
+            go,
+            builder.loc,
+        )
+    )
     return results
 
 
-def branch(builder: Builder, test: Operand, then: Block, then_yield: Operand, orelse: Block, else_yield: Operand,
-           hint: str, style: Style) -> Var:
+def branch(
+    builder: Builder,
+    test: Operand,
+    then: Block,
+    then_yield: Operand,
+    orelse: Block,
+    else_yield: Operand,
+    hint: str,
+    style: Style,
+) -> Var:
     """An `if` with one result."""
     result = Var(hint, style)
     builder.add(If(test, then, (then_yield,), orelse, (else_yield,), (result,), builder.loc))
     return result
 
 
-__all__ = ["MATRIX", "N", "NUMBER", "PY_FLOAT", "PY_INT", "VECTOR", "at", "branch", "count_loop", "function", "np",
-           "op", "vector"]
+__all__ = [
+    "MATRIX",
+    "NUMBER",
+    "PY_FLOAT",
+    "PY_INT",
+    "VECTOR",
+    "N",
+    "at",
+    "branch",
+    "count_loop",
+    "function",
+    "np",
+    "op",
+    "vector",
+]

@@ -13,7 +13,21 @@ from pullback.errors import Loc
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder, const, index_step, slice_
 from pullback.ir.core_ops import OPERATORS, style_of
-from pullback.ir.nodes import Block, Const, For, Function, If, Op, Operand, Pack, Param, Range, Seq, Var, While
+from pullback.ir.nodes import (
+    Block,
+    Const,
+    For,
+    Function,
+    If,
+    Op,
+    Operand,
+    Pack,
+    Param,
+    Range,
+    Seq,
+    Var,
+    While,
+)
 from pullback.rules.registry import op_of
 from pullback.styles.join import join
 from pullback.styles.style import FLOAT64, PY_BOOL, PY_INT, Array, Dim, ListOf, Scalar
@@ -66,8 +80,18 @@ class Maker:
 
     def block(self, scope: dict[str, list[Var]], count: int, depth: int) -> None:
         """Add statements; what they define is put into the scope."""
-        makers = [self.vector, self.vector, self.vector, self.matrix, self.number, self.write, self.write, self.write,
-                  self.lists, self.lists]
+        makers = [
+            self.vector,
+            self.vector,
+            self.vector,
+            self.matrix,
+            self.number,
+            self.write,
+            self.write,
+            self.write,
+            self.lists,
+            self.lists,
+        ]
         if depth < 3:
             makers += [self.branch, self.loop, self.loop]
         for _ in range(count):
@@ -77,7 +101,7 @@ class Maker:
             else:
                 maker(scope)  # type: ignore[call-arg]
 
-    # ---------------------------------------------------------------------------------------------- statements
+    # -------------------------------------------------------------------------------------- statements
 
     def index(self, scope: dict[str, list[Var]]) -> Operand:
         """An index entry of a vector that gives a number."""
@@ -107,7 +131,9 @@ class Maker:
             case 2:
                 out = call(core.load, self.pick(scope, "m"), index_step(self.index(scope)), hint=hint)
             case 3:
-                out = call(core.load, self.pick(scope, "v"), index_step(slice_(None, None, const(-1))), hint=hint)
+                out = call(
+                    core.load, self.pick(scope, "v"), index_step(slice_(None, None, const(-1))), hint=hint
+                )
             case 4:
                 out = call(core.copy, self.pick(scope, "v"), hint=hint)
             case 5:
@@ -183,15 +209,19 @@ class Maker:
             case 0 | 1:
                 out = call(core.list_append, items, self.pick(scope, "v"), hint=hint)
             case 2:
-                out = call(core.list_set, items, self.pick(scope, "v"), const(self.random.choice([0, -1])), hint=hint)
+                out = call(
+                    core.list_set, items, self.pick(scope, "v"), const(self.random.choice([0, -1])), hint=hint
+                )
             case 3:
-                out = call(core.make_list, Pack("list", (self.pick(scope, "v"), self.pick(scope, "v"))), hint=hint)
+                out = call(
+                    core.make_list, Pack("list", (self.pick(scope, "v"), self.pick(scope, "v"))), hint=hint
+                )
             case _:
                 scope["v"].append(call(core.list_get, items, const(-1), hint=hint))
                 return
         scope["l"].append(out)
 
-    # ----------------------------------------------------------------------------------------------- structures
+    # -------------------------------------------------------------------------------------- structures
 
     def branch(self, scope: dict[str, list[Var]], depth: int) -> None:
         """A branch that joins a few values."""
@@ -246,7 +276,9 @@ class Maker:
         go = Var("going", PY_BOOL)
         yields = ((Const(True),), (Const(False),))
         first = self.random.randrange(2)
-        self.builder.add(If(test, Block(), yields[first], Block(), yields[1 - first], (go,), self.builder.loc))
+        self.builder.add(
+            If(test, Block(), yields[first], Block(), yields[1 - first], (go,), self.builder.loc)
+        )
         return go
 
     def _iterators(
@@ -260,25 +292,52 @@ class Maker:
         count = const(self.random.randrange(3)) if self.random.random() < 0.3 else None
         return (Var("i", PY_INT),), (Range(const(0), const(3), const(1), count, reverse),)
 
-    def _while(self, scope: dict[str, list[Var]], inner: dict[str, list[Var]], kinds: list[str],
-               inits: tuple[Var, ...], params: tuple[Var, ...], results: tuple[Var, ...], depth: int, loc: Loc) -> None:
+    def _while(
+        self,
+        scope: dict[str, list[Var]],
+        inner: dict[str, list[Var]],
+        kinds: list[str],
+        inits: tuple[Var, ...],
+        params: tuple[Var, ...],
+        results: tuple[Var, ...],
+        depth: int,
+        loc: Loc,
+    ) -> None:
         k, k2, after = Var("k", PY_INT), Var("k", PY_INT), Var("k", PY_INT)
         with self.builder.block() as cond:
             if self.random.random() < 0.3:
                 self.number(inner)
             test = self.builder.call(OPERATORS["<"], k, const(3), hint="t")
-        inner = {kind: [v for v in vs if not any(v in getattr(s, "targets", ()) for s in cond)]
-                 for kind, vs in inner.items()}
+        inner = {
+            kind: [v for v in vs if not any(v in getattr(s, "targets", ()) for s in cond)]
+            for kind, vs in inner.items()
+        }
         with self.builder.block() as stmts:
             self.block(inner, self.random.randint(1, 4), depth + 1)
             yields = tuple(self.pick(inner, kind) for kind in kinds)
             k2 = self.builder.call(OPERATORS["+"], k, const(1), hint="k")
-        self.builder.add(While((*params, k), (*inits, const(0)), Block(tuple(cond)), test, Block(tuple(stmts)),
-                               (*yields, k2), (*results, after), None, loc))
+        self.builder.add(
+            While(
+                (*params, k),
+                (*inits, const(0)),
+                Block(tuple(cond)),
+                test,
+                Block(tuple(stmts)),
+                (*yields, k2),
+                (*results, after),
+                None,
+                loc,
+            )
+        )
         self.enter(scope, kinds, results)
 
 
 def arguments(seed: int) -> tuple[object, ...]:
     """Arguments for a program."""
     rng = np.random.default_rng(seed)
-    return rng.normal(size=N), rng.normal(size=(N, N)), np.float64(0.3), [rng.normal(size=N) for _ in range(3)]
+    return (
+        rng.normal(size=N),
+        rng.normal(size=(N, N)),
+        np.float64(0.3),
+        [rng.normal(size=N) for _ in range(3)],
+    )

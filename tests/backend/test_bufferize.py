@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from programs import MATRIX, NUMBER, PY_INT, VECTOR, at, branch, count_loop, function, op, vector
+from tests.backend.programs import (
+    MATRIX,
+    NUMBER,
+    PY_INT,
+    VECTOR,
+    at,
+    branch,
+    count_loop,
+    function,
+    op,
+    vector,
+)
 
 from pullback.backend.numpy.load import load
 from pullback.backend.numpy.module import emit_module
@@ -150,7 +161,16 @@ def test_branches_that_keep_their_buffers_apart_stay_in_place() -> None:
         y1 = b.call(core.store, y0, const(1.0), ZERO, hint="y")
     with b.block() as orelse:
         y2 = b.call(op(np.cos), y0, hint="y")
-    y3 = branch(b, b.call(OPERATORS[">"], c, const(0.0)), Block(tuple(then)), y1, Block(tuple(orelse)), y2, "y", VECTOR)
+    y3 = branch(
+        b,
+        b.call(OPERATORS[">"], c, const(0.0)),
+        Block(tuple(then)),
+        y1,
+        Block(tuple(orelse)),
+        y2,
+        "y",
+        VECTOR,
+    )
     y4 = b.call(core.store, y3, const(2.0), index_step(const(-1)), hint="y")
     generated = emit_module([function(b, [x, c], y4)])
     assert generated.copies == ()
@@ -219,6 +239,5 @@ def test_off_means_that_every_write_copies() -> None:
     y = b.call(core.store, y, const(1.0), ZERO, hint="y")
     y = b.call(core.accumulate, y, x, hint="y")
     assert emit_module([function(b, [x], y)], bufferize=False).source == (
-        "import numpy as np\n\n\n"
-        "def f(x):\n    y = np.sin(x).copy()\n    y[0] = 1.0\n    return y + x\n"
+        "import numpy as np\n\n\ndef f(x):\n    y = np.sin(x).copy()\n    y[0] = 1.0\n    return y + x\n"
     )

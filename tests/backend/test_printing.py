@@ -8,14 +8,40 @@ from typing import Any
 
 import numpy as np
 import pytest
-from programs import MATRIX, NUMBER, PY_FLOAT, PY_INT, VECTOR, at, branch, count_loop, function, op, vector
+from tests.backend.programs import (
+    MATRIX,
+    NUMBER,
+    PY_FLOAT,
+    PY_INT,
+    VECTOR,
+    at,
+    branch,
+    count_loop,
+    function,
+    op,
+    vector,
+)
 
 from pullback.backend.numpy.load import load
 from pullback.backend.numpy.module import emit_module
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder, const, index_step, slice_
 from pullback.ir.core_ops import OPERATORS
-from pullback.ir.nodes import UNDEF, Block, Call, Const, For, Function, If, Pack, Param, Range, Seq, Var, While
+from pullback.ir.nodes import (
+    UNDEF,
+    Block,
+    Call,
+    Const,
+    For,
+    Function,
+    If,
+    Pack,
+    Param,
+    Range,
+    Seq,
+    Var,
+    While,
+)
 from pullback.styles.style import PY_BOOL, Anything, Array, Dim, ListOf
 
 Point = namedtuple("Point", "x, y")
@@ -32,7 +58,7 @@ def printed(builder: Builder, params: list[Var], *results: Any, **options: Any) 
     return body_of(emit_module([function(builder, params, *results)], **options).source)
 
 
-# ------------------------------------------------------------------------------------------------- expressions
+# ----------------------------------------------------------------------------------------- expressions
 
 
 def test_temporaries_are_folded_and_the_users_lines_kept() -> None:
@@ -103,7 +129,12 @@ def test_indices_and_paths() -> None:
 
 def test_shapes() -> None:
     b, x, y = Builder(), Var("A", MATRIX), Var("y", Anything())
-    parts = (b.call(core.shape, x), b.call(core.dim, x, const(0)), b.call(core.shape, y), b.call(core.dim, y, const(1)))
+    parts = (
+        b.call(core.shape, x),
+        b.call(core.dim, x, const(0)),
+        b.call(core.shape, y),
+        b.call(core.dim, y, const(1)),
+    )
     assert printed(b, [x, y], *parts) == "return A.shape, A.shape[0], np.shape(y), np.shape(y)[1]"
 
 
@@ -116,7 +147,7 @@ def test_scale_is_a_product_unless_guarded() -> None:
     assert body_of(guarded.source) == "return scale(x, np.cos(x))"
 
 
-# ------------------------------------------------------------------------------------------------------ writes
+# ---------------------------------------------------------------------------------------------- writes
 
 
 def test_a_store_of_an_update_is_augmented() -> None:
@@ -170,11 +201,12 @@ def test_lists() -> None:
     items = b.call(core.list_drop, items, hint="items")
     parts = (b.call(core.list_get, items, const(-1)), b.call(core.list_len, items))
     assert printed(b, [x], *parts) == (
-        "items = [x]\nitems.append(x)\nitems[0] = x\nitems.extend([x, x])\ndel items[-1]\nreturn items[-1], len(items)"
+        "items = [x]\nitems.append(x)\nitems[0] = x\nitems.extend([x, x])\n"
+        "del items[-1]\nreturn items[-1], len(items)"
     )
 
 
-# -------------------------------------------------------------------------------------------------- structures
+# ------------------------------------------------------------------------------------------ structures
 
 
 def test_an_unbound_name_is_unbound() -> None:
@@ -266,7 +298,9 @@ def test_loop_heads() -> None:
     loop(Range(zero, n, one, count=k, reverse=True))
     loop(Range(one, n, const(2), count=k))
     loop(Seq(xs), Seq(ys, True))
-    assert [line for line in printed(b, [n, xs, ys, k], Const(None)).split("\n") if line.startswith("for")] == [
+    assert [
+        line for line in printed(b, [n, xs, ys, k], Const(None)).split("\n") if line.startswith("for")
+    ] == [
         "for i in reversed(range(n)):",
         "for i in reversed(range(k)):",
         "for i in range(1, n, 2)[:k]:",
@@ -274,7 +308,7 @@ def test_loop_heads() -> None:
     ]
 
 
-# ------------------------------------------------------------------------------------------------------- names
+# ----------------------------------------------------------------------------------------------- names
 
 
 def test_a_name_is_reused_for_the_next_version_and_split_for_two_at_once() -> None:
@@ -306,7 +340,7 @@ def test_a_value_that_a_branch_changes_keeps_its_name() -> None:
     assert printed(b, [x, c], y) == "if c:\n    x = np.sin(x)\nelse:\n    x = np.cos(x)\nreturn x"
 
 
-# -------------------------------------------------------------------------------------------- functions, lines
+# ------------------------------------------------------------------------------------ functions, lines
 
 
 def test_structures_are_taken_apart_and_put_together() -> None:
@@ -319,7 +353,7 @@ def test_structures_are_taken_apart_and_put_together() -> None:
     results = Pack("new", (w, Pack("tuple", (v, p))), (Point, ("x", "y")))
     generated = emit_module([Function("f", params, Block(), (results,), doc="Doc.")])
     assert generated.source == (
-        'def f(params, point, scale=2.0):\n'
+        "def f(params, point, scale=2.0):\n"
         '    """Doc."""\n'
         '    W = params["W"]\n'
         '    b = params["rest"][0]\n'

@@ -1,4 +1,5 @@
-"""Random programs: the generated code gives the interpreter's bits, in place or not, and leaves its arguments alone."""
+"""Random programs: the generated code gives the interpreter's bits, in place or not, and leaves its arguments
+alone."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_programs import Maker, arguments
+from tests.backend.random_programs import Maker, arguments
 
 from pullback.backend.numpy.load import load
 from pullback.backend.numpy.module import emit_module

@@ -1,8 +1,7 @@
 """Compile-time objects in generated code: literals, NumPy names, and objects bound in the module's namespace.
 
-`Globals` belongs to one generated module.  It collects what the module imports and the objects that have no literal
-(functions, classes, arrays, user objects), each under a readable name of its own.
-"""
+`Globals` belongs to one generated module.  It collects what the module imports and the objects that have no
+literal (functions, classes, arrays, user objects), each under a readable name of its own."""
 
 from __future__ import annotations
 
@@ -22,9 +21,9 @@ from pullback.ir.walk import block_ends, definitions, own_operands, param_variab
 from pullback.rules.registry import path_of
 
 RUNTIME = tuple(sorted(name for name, obj in vars(runtime).items() if isinstance(obj, types.FunctionType)))
-_NUMPY_DTYPES = frozenset(
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
-)
+SYNTAX_BUILTINS = ("range", "reversed", "zip", "len", "list", "bool", "slice")  # that statements print
+_WIDTHS = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64), "complex": (64, 128)}
+_NUMPY_DTYPES = {"bool", *(f"{kind}{bits}" for kind, sizes in _WIDTHS.items() for bits in sizes)}
 
 
 def name(text: str) -> ast.Name:
@@ -58,6 +57,8 @@ class Globals:
         self._builtins: set[str] = set()
         self._params = {p.name for f in functions for p in f.params}
         self._taken = {f.name for f in functions} | set(RUNTIME) | {"np", "math"} | _hints(functions)
+        for builtin in sorted(self._params.intersection(SYNTAX_BUILTINS)):
+            self.builtin(builtin)
         for function in functions:
             self._prepare(function)
 
@@ -203,7 +204,11 @@ class Globals:
     def _dtype(self, value: np.dtype[Any]) -> ast.expr:
         if value.name in _NUMPY_DTYPES and value.isnative:
             return self.numpy("bool_" if value.name == "bool" else value.name)
-        return call(self.numpy("dtype"), ast.Constant(value.str)) if value.fields is None else self.bind(value, "dtype")
+        return (
+            call(self.numpy("dtype"), ast.Constant(value.str))
+            if value.fields is None
+            else self.bind(value, "dtype")
+        )
 
     def _type(self, value: type) -> ast.expr:
         if getattr(builtins, value.__name__, None) is value:

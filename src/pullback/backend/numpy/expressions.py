@@ -1,8 +1,7 @@
 """Operands and calls as Python expressions.
 
-In: names by value, folded values, the module's globals.  Out: `ast` expressions of the node kinds that print alike on
-every Python.  `target` gives the place a path names, as something that can be assigned to.
-"""
+In: names by value, folded values, the module's globals.  Out: `ast` expressions of the node kinds that print
+alike on every Python.  `target` gives the place a path names, as something that can be assigned to."""
 
 from __future__ import annotations
 
@@ -60,7 +59,9 @@ class Expressions:
 
     def _pack(self, pack: Pack) -> ast.expr:
         if pack.kind == "dict":
-            return ast.Dict([self.module.constant(k) for k in pack.meta], [self.operand(x) for x in pack.items])
+            return ast.Dict(
+                [self.module.constant(k) for k in pack.meta], [self.operand(x) for x in pack.items]
+            )
         items = [self.operand(x) for x in pack.items]
         if pack.kind == "new":
             constructor, fields = pack.meta
@@ -157,7 +158,9 @@ class Expressions:
         bar, dtype = stmt.args
         style, kind = numeric(style_of(bar)), self.operand(dtype)
         assert isinstance(dtype, Const)
-        real = isinstance(style, Array | Scalar) and (style.kind in "bif" or np.dtype(dtype.value).kind == "c")
+        real = isinstance(style, Array | Scalar) and (
+            style.kind in "bif" or np.dtype(dtype.value).kind == "c"
+        )
         if real and isinstance(style, Scalar):
             return call(kind, self.operand(bar))
         if real and isinstance(style, Array) and style.axes and style.dtype is not None:
@@ -246,4 +249,3 @@ def _is_index(step: Operand) -> bool:
 
 def _is_none(operand: Operand) -> bool:
     return isinstance(operand, Const) and operand.value is None
-

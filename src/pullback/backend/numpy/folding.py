@@ -1,9 +1,9 @@
 """Which values are printed inside the expression of their one user.
 
-In: a bufferised function (every `Op.writes` call left happens in operand 0's buffer).  Out: the set of folded calls by
-value.  A value is folded when it is pure, read once, in its own block, with no write, effect or compound statement
-between; a value under a name that its own source line assigns keeps a line of its own, as the user wrote it.
-"""
+In: a bufferised function (every `Op.writes` call left happens in operand 0's buffer).  Out: the set of folded
+calls by value.  A value is folded when it is pure, read once, in its own block, with no write, effect or
+compound statement between; a value under a name that its own source line assigns keeps a line of its own, as
+the user wrote it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,11 @@ def assigned_names(text: str) -> frozenset[str]:
 
 
 def is_named(var: Var, call: Call) -> bool:
-    """Whether a value's name is one that its line of the user's source assigns."""
+    """Whether a value's name is one that its line of the user's source assigns (`y` in `y[i] *= 2` is
+    not)."""
+    base = call.args[0] if call.op is core.load else None
+    if isinstance(base, Var) and base.hint == var.hint:
+        return False
     return var.hint in assigned_names(call.loc.text)
 
 
@@ -110,7 +114,12 @@ class _Folding:
         where, call = found
         if where < barrier or at - where > MAX_DISTANCE:
             return
-        if self.reverse and loc.line and call.loc.line and (loc.file, loc.line) != (call.loc.file, call.loc.line):
+        if (
+            self.reverse
+            and loc.line
+            and call.loc.line
+            and (loc.file, loc.line) != (call.loc.file, call.loc.line)
+        ):
             return
         if where < writes and not all(isinstance(v.style, Scalar) for v in self._leaves(call)):
             return

@@ -1,9 +1,9 @@
 """When each value is live, as intervals of positions in the printed program.
 
-In: a function and its folded values.  Out: `Lifetimes`: for every Var that gets a name, disjoint closed intervals; the
-reads of a statement are at its even position, what it binds at the odd one after.  Two Vars may share a name iff their
-intervals are disjoint: branches are told apart, and what a loop reads from outside lives until the loop ends.
-"""
+In: a function and its folded values.  Out: `Lifetimes`: for every Var that gets a name, disjoint closed
+intervals; the reads of a statement are at its even position, what it binds at the odd one after.  Two Vars
+may share a name iff their intervals are disjoint: branches are told apart, and what a loop reads from outside
+lives until the loop ends."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class _Walk:
                 self.position[id(stmt)] = (at, end, test)
                 return end + 6
 
-    # ------------------------------------------------------------------------------------------ uses, definitions
+    # ------------------------------------------------------------------------------- uses, definitions
 
     def use(self, operands: Iterable[Operand | None], at: int, frame: list[Var]) -> None:
         """Read operands (through what is folded into them) at a position."""
@@ -116,7 +116,7 @@ class _Walk:
                 outside.append(var)
         return outside
 
-    # ------------------------------------------------------------------------------------------------- the walk
+    # ---------------------------------------------------------------------------------------- the walk
 
     def block(self, block: Block, frame: list[Var]) -> None:
         """Walk a block backwards; `frame` collects the Vars that come to life in it."""
@@ -143,7 +143,10 @@ class _Walk:
             self.define(var, else_end + 1)
             self.out.intervals[var].append((then_end + 1, then_end + 1))
         outside: list[Var] = []
-        branches = ((stmt.orelse, stmt.else_yields, then_end + 2, else_end), (stmt.then, stmt.then_yields, at + 2, then_end))
+        branches = (
+            (stmt.orelse, stmt.else_yields, then_end + 2, else_end),
+            (stmt.then, stmt.then_yields, at + 2, then_end),
+        )
         for block, yields, start, end in branches:
             inner: list[Var] = []
             self.use(yields, end, inner)

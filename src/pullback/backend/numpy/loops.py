@@ -59,7 +59,7 @@ def break_side(stmt: For | While) -> str | None:
     last = stmt.body.stmts[-1]
     if not isinstance(last, If) or go not in last.results or go in set(variables_in(stmt.yields)):
         return None
-    k = last.results.index(go)  # type: ignore[arg-type]
+    k = last.results.index(go)
     sides = [y.value if isinstance(y, Const) else None for y in (last.then_yields[k], last.else_yields[k])]
     if sides == [False, True]:
         return "then"

@@ -1,8 +1,7 @@
 """A module of Python source from IR functions.
 
-In: optimised functions.  Out: `Generated`: the source, the objects it refers to by name, the array copies inserted.
-The stages of each function: bufferise (passes/bufferize.py), choose what folds, name, emit.
-"""
+In: optimised functions.  Out: `Generated`: the source, the objects it refers to by name, the array copies
+inserted. The stages of each function: bufferise (passes/bufferize.py), choose what folds, name, emit."""
 
 from __future__ import annotations
 
@@ -26,7 +25,8 @@ __all__ = ["Copy", "Generated", "emit_module"]
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A generated module: its text, the objects to be bound in its namespace, the copies that were inserted."""
+    """A generated module: its text, the objects to be bound in its namespace, the copies that were
+    inserted."""
 
     source: str
     namespace: dict[str, Any]
@@ -35,7 +35,11 @@ class Generated:
 
 
 def emit_module(
-    functions: Sequence[Function], *, guarded: bool = False, bufferize: bool = True, copy_residuals: bool = False
+    functions: Sequence[Function],
+    *,
+    guarded: bool = False,
+    bufferize: bool = True,
+    copy_residuals: bool = False,
 ) -> Generated:
     """Print functions as a module.
 
@@ -47,7 +51,9 @@ def emit_module(
 
 
 class _Module:
-    def __init__(self, functions: Sequence[Function], guarded: bool, in_place: bool, copy_residuals: bool) -> None:
+    def __init__(
+        self, functions: Sequence[Function], guarded: bool, in_place: bool, copy_residuals: bool
+    ) -> None:
         self.guarded = guarded
         self.copies: list[Copy] = []
         self.functions: list[Function] = []
@@ -61,7 +67,9 @@ class _Module:
         """Print every function, then the imports they need."""
         made = [self._function(f) for f in self.functions]
         text = source(ast.Module([*self._imports(), *made], []))
-        return Generated(text, self.globals.namespace, tuple(self.copies), tuple(f.name for f in self.functions))
+        return Generated(
+            text, self.globals.namespace, tuple(self.copies), tuple(f.name for f in self.functions)
+        )
 
     def _imports(self) -> Iterator[ast.stmt]:
         if "math" in self.globals.modules:
@@ -69,7 +77,9 @@ class _Module:
         if "np" in self.globals.modules:
             yield ast.Import([ast.alias("numpy", "np")])
         if self.globals.runtime:
-            yield ast.ImportFrom("pullback.runtime", [ast.alias(n, None) for n in sorted(self.globals.runtime)], 0)
+            yield ast.ImportFrom(
+                "pullback.runtime", [ast.alias(n, None) for n in sorted(self.globals.runtime)], 0
+            )
 
     def _function(self, function: Function) -> ast.FunctionDef:
         folded = folds(function)
@@ -99,10 +109,10 @@ class _Module:
     def _arguments(self, params: Sequence[Param]) -> ast.arguments:
         defaults = [self.globals.constant(p.default) for p in params if p.default is not UNDEF]
         args = [ast.arg(p.name, None) for p in params]
-        return ast.arguments(posonlyargs=[], args=args, vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None,
-                             defaults=defaults)  # fmt: skip
+        none: list[Any] = []
+        return ast.arguments(none, args, None, none, none, None, defaults)
 
-    # ---------------------------------------------------------------------------------------- unpacked parameters
+    # ------------------------------------------------------------------------------------ unpacked parameters
 
     def _unpacked(self, params: Sequence[Param], names: Names) -> Iterator[ast.stmt]:
         for param in params:

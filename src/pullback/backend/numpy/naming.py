@@ -1,30 +1,25 @@
 """Python names for IR values: out of single assignment.
 
-In: a function, its folded values, the names that are taken.  Out: a name for every Var that is printed.  Values that a
-loop carries, a branch joins or a write changes share one name where their lifetimes are disjoint; different variables
-share a name only where both carry it as hint and are never live at once.  The user's names are kept; a clash gets `_2`,
-`_3`.  The same function always gets the same names.
-"""
+In: a function, its folded values, the names that are taken.  Out: a name for every Var that is printed.
+Values that a loop carries, a branch joins or a write changes share one name where their lifetimes are
+disjoint; different variables share a name only where both carry it as hint and are never live at once.  The
+user's names are kept; a clash gets `_2`, `_3`.  The same function always gets the same names."""
 
 from __future__ import annotations
 
-import builtins
 import heapq
 import keyword
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pullback.backend.numpy.constants import SYNTAX_BUILTINS
 from pullback.backend.numpy.folding import is_named
 from pullback.backend.numpy.lifetimes import Interval, Lifetimes, lifetimes
 from pullback.ir.nodes import UNDEF, Call, Const, For, Function, If, Operand, Var, While
 from pullback.ir.walk import statements
 
-PRINTED_BUILTINS = frozenset(
-    "range reversed zip len list float complex bool int str tuple slice dict print AssertionError abs min max sum "
-    "isinstance getattr".split()
-)
-ALWAYS_TAKEN = frozenset(keyword.kwlist) | {"np", "math"}
+ALWAYS_TAKEN = frozenset(keyword.kwlist) | frozenset(SYNTAX_BUILTINS) | {"np", "math"}
 CLOSE_LOOK = 4  # of the names made from one hint, how many are compared interval by interval
 
 
@@ -77,7 +72,7 @@ def assign_names(function: Function, folded: Mapping[Var, Call], taken: Iterable
     return _spell(groups, reserved, live)
 
 
-# ---------------------------------------------------------------------------------------------------- coalescing
+# ------------------------------------------------------------------------------------------ coalescing
 
 
 class _Groups:
@@ -95,7 +90,11 @@ class _Groups:
             if isinstance(param.tree, Var):
                 self.classes[param.tree].fixed = param.name
         temporaries = {
-            t for s in statements(function.body) if isinstance(s, Call) for t in s.targets if not is_named(t, s)
+            t
+            for s in statements(function.body)
+            if isinstance(s, Call)
+            for t in s.targets
+            if not is_named(t, s)
         }
         for var, group in self.classes.items():
             if var not in temporaries:
@@ -112,7 +111,8 @@ class _Groups:
         return root
 
     def coalesce(self) -> None:
-        """Give one name to what a loop carries, a branch joins and a write changes, in that order of importance."""
+        """Give one name to what a loop carries, a branch joins and a write changes, in that order of
+        importance."""
         stmts = list(statements(self.function.body))
         for stmt in stmts:
             if isinstance(stmt, For | While):
@@ -137,7 +137,9 @@ class _Groups:
             if isinstance(source, Const) and source.value is UNDEF and target in self.classes:
                 self.classes[self.find(target)].alone = True
 
-    def _pairs(self, targets: Sequence[Var], sources: Sequence[Operand], always: bool, exact: bool = False) -> None:
+    def _pairs(
+        self, targets: Sequence[Var], sources: Sequence[Operand], always: bool, exact: bool = False
+    ) -> None:
         for target, source in zip(targets, sources, strict=False):
             if isinstance(source, Var) and target in self.parent and source in self.parent:
                 same = target.hint == source.hint
@@ -145,9 +147,12 @@ class _Groups:
                     self._union(target, source)
 
     def _loosely(self, target: Var, source: Var) -> bool:
-        """Whether values of different hints may share a name: one of the classes has no name of the user's."""
+        """Whether values of different hints may share a name: one of the classes has no name of the
+        user's."""
         a, b = self.classes[self.find(target)], self.classes[self.find(source)]
-        return not (a.fixed or a.hint) or not (b.fixed or b.hint) or (a.fixed or a.hint) == (b.fixed or b.hint)
+        return (
+            not (a.fixed or a.hint) or not (b.fixed or b.hint) or (a.fixed or a.hint) == (b.fixed or b.hint)
+        )
 
     def _union(self, first: Var, second: Var) -> None:
         x, y = self.find(first), self.find(second)
@@ -186,7 +191,7 @@ def overlap(a: Sequence[Interval], b: Sequence[Interval]) -> bool:
     return False
 
 
-# ------------------------------------------------------------------------------------------------------ spelling
+# -------------------------------------------------------------------------------------------- spelling
 
 
 class _Hint:
@@ -216,7 +221,8 @@ class _Speller:
         self.out.add(name)
 
     def pick(self, base: str, intervals: list[Interval], alone: bool) -> str:
-        """A name made from a hint for values live in these intervals; classes come in order of their start."""
+        """A name made from a hint for values live in these intervals; classes come in order of their
+        start."""
         hint = self.shared.setdefault(base, _Hint())
         if not alone:
             for name, occupied in hint.close:
@@ -270,8 +276,3 @@ def _spell(groups: _Groups, taken: set[str], live: Lifetimes) -> Names:
         name = speller.pick(base, group.intervals, group.alone)
         of.update(dict.fromkeys(group.members, name))
     return Names(of, speller.out | taken, live.used)
-
-
-def is_builtin(name: str) -> bool:
-    """Whether a name is one of Python's builtins."""
-    return hasattr(builtins, name)

@@ -1,14 +1,12 @@
 """Syntax trees as text, through `astor` behind one function.
 
-`source` prints and wraps what is longer than a line; the text is parsed back and must give the same tree, so that a
-fault of the printer is an error here and never another program.
-"""
+`source` prints and wraps what is longer than a line; the text is parsed back and must give the same tree, so
+that a fault of the printer is an error here and never another program."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import astor
@@ -16,6 +14,7 @@ import astor
 from pullback.errors import PullbackError
 
 WIDTH = 79
+_IGNORED = frozenset({"ctx", "kind", "type_comment", "type_params", "type_ignores", "returns", "annotation"})
 INDENT = 4
 
 
@@ -32,7 +31,7 @@ class Comment(ast.stmt):
 class _Generator(astor.SourceGenerator):  # type: ignore[misc]
     """astor's generator, which also knows comments."""
 
-    def visit_Comment(self, node: Comment) -> None:  # the name that the visitor looks for
+    def visit_Comment(self, node: Comment) -> None:  # noqa: N802 - astor's name
         self.statement(node, f"# {node.text}")
 
 
@@ -57,7 +56,7 @@ def _string(text: str, embedded: int, current_line: str, unicode_literals: bool 
     return f'"{plain[1:-1]}"' if plain[0] == "'" and '"' not in text and "\\" not in plain else plain
 
 
-# ----------------------------------------------------------------------------------------------------- long lines
+# ------------------------------------------------------------------------------------------ long lines
 
 
 def _wrapped(text: str) -> Iterator[str]:
@@ -105,7 +104,7 @@ def _places(line: str) -> list[int]:
     return places
 
 
-# ----------------------------------------------------------------------------------------------------- the check
+# ------------------------------------------------------------------------------------------- the check
 
 
 def _check(module: ast.Module, text: str) -> None:
@@ -122,14 +121,8 @@ def _same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, ast.AST):
-        return all(_same(getattr(a, f, None), getattr(b, f, None)) for f in _fields(type(a)))
+        return all(_same(getattr(a, f, None), getattr(b, f, None)) for f in a._fields if f not in _IGNORED)
     if isinstance(a, list):
         kept = [x for x in a if not isinstance(x, Comment)]
         return len(kept) == len(b) and all(map(_same, kept, b))
     return a is b or repr(a) == repr(b)
-
-
-@cache
-def _fields(cls: type[ast.AST]) -> tuple[str, ...]:
-    skipped = ("ctx", "kind", "type_comment", "type_params", "type_ignores", "returns", "annotation")
-    return tuple(f for f in cls._fields if f not in skipped)

@@ -1,9 +1,8 @@
 """Blocks of IR as lists of Python statements.
 
-In: a bufferised function (every write left is in place), its names and folded values.  Out: `ast` statements; a line is
-at most 79 columns wide unless it has no operand left to move out.  Statements of a reverse sweep stand in groups under
-a comment with the user's line.
-"""
+In: a bufferised function (every write left is in place), its names and folded values.  Out: `ast` statements;
+a line is at most 79 columns wide unless it has no operand left to move out.  Statements of a reverse sweep
+stand in groups under a comment with the user's line."""
 
 from __future__ import annotations
 
@@ -143,7 +142,7 @@ class Emitter:
         assert value is not None
         steps = stmt.args[2:]
         if stmt.op is core.accumulate:
-            return ast.AugAssign(self.expr.operand(base), ast.Add(), self.expr.operand(value))
+            return ast.AugAssign(self._place(base, ()), ast.Add(), self.expr.operand(value))
         if stmt.op is core.add_at:
             return self._add_at(base, value, steps)
         update = update_of(stmt, self.expr.folded, self.expr.hoisted)
@@ -152,9 +151,11 @@ class Emitter:
             return ast.AugAssign(place, update.operator(), self.expr.operand(update.more))
         return _assign(self.expr.target(base, steps), self.expr.operand(value))
 
-    def _place(self, base: Operand, steps: tuple[Operand, ...]) -> ast.expr:
+    def _place(self, base: Operand, steps: tuple[Operand, ...]) -> ast.Name | ast.Subscript:
         """What stands left of `+=`: the array itself, or the subscript at the end of a path."""
-        return self.expr.target(base, steps) if steps else self.expr.operand(base)
+        place = self.expr.target(base, steps) if steps else self.expr.operand(base)
+        assert isinstance(place, ast.Name | ast.Subscript)
+        return place
 
     def _add_at(self, base: Operand, value: Operand, steps: tuple[Operand, ...]) -> ast.stmt:
         if not steps or repeats_nothing(steps[-1]):
@@ -207,7 +208,9 @@ class Emitter:
             if target not in self.names.used or (isinstance(source, Const) and source.value is UNDEF):
                 continue
             text = self.names.of[target]
-            if not (isinstance(source, Var) and source not in self.expr.folded and self.names.of[source] == text):
+            if not (
+                isinstance(source, Var) and source not in self.expr.folded and self.names.of[source] == text
+            ):
                 wanted.append(Move(text, source, self._read(source)))
         return wanted
 
@@ -229,18 +232,22 @@ class Emitter:
             values = [self.expr.operand(s) for s in sources]
             if len(group) == 1:
                 return _assign(name(group[0].target), values[0])
-            return _assign(ast.Tuple([name(m.target) for m in group], ast.Load()), ast.Tuple(values, ast.Load()))
+            return _assign(
+                ast.Tuple([name(m.target) for m in group], ast.Load()), ast.Tuple(values, ast.Load())
+            )
 
         return self.fit(build, sources, indent)
 
-    # ------------------------------------------------------------------------------------------------ branches
+    # ---------------------------------------------------------------------------------------- branches
 
     def _if(self, stmt: If, indent: int) -> Statements:
         then = self._branch(stmt.then, stmt.results, stmt.then_yields, indent)
         orelse = self._branch(stmt.orelse, stmt.results, stmt.else_yields, indent)
         return self._choice(stmt.test, then, orelse, indent)
 
-    def _branch(self, block: Block, results: Sequence[Var], yields: Sequence[Operand], indent: int) -> Statements:
+    def _branch(
+        self, block: Block, results: Sequence[Var], yields: Sequence[Operand], indent: int
+    ) -> Statements:
         last = self._last
         out = self.block(block.stmts, indent + INDENT) + self.moves(results, yields, indent + INDENT)
         self._last = last
@@ -258,7 +265,7 @@ class Emitter:
 
         return self.fit(build, (test,), indent)
 
-    # --------------------------------------------------------------------------------------------------- loops
+    # ------------------------------------------------------------------------------------------- loops
 
     def _for(self, stmt: For, indent: int) -> Statements:
         out = self.moves(stmt.params, stmt.inits, indent)
@@ -296,7 +303,8 @@ class Emitter:
         return out if _real(out) or not empty else [*out, ast.Pass()]
 
     def _leave(self, stmt: For | While, indent: int, out: Statements) -> Statements:
-        """`if not go: break`, after the carried values have been moved; the test is read before that if need be."""
+        """`if not go: break`, after the carried values have been moved; the test is read before that if need
+        be."""
         if stmt.go is None or (isinstance(stmt.go, Const) and stmt.go.value is True):
             return []
         go = stmt.go
@@ -309,7 +317,8 @@ class Emitter:
         return [ast.If(_not(name(text)), [ast.Break()], [])]
 
     def _breaking(self, stmt: For | While, indent: int) -> Statements | None:
-        """The body of a loop whose last statement is a branch with a side that leaves: that side ends in `break`."""
+        """The body of a loop whose last statement is a branch with a side that leaves: that side ends in
+        `break`."""
         side = break_side(stmt)
         if side is None or not self._settled(stmt.params, stmt.yields):
             return None

@@ -1,4 +1,5 @@
-"""`A[i] = A[i] + v` as `A[i] += v`: where a store of an operation on what it overwrites is an augmented assignment."""
+"""`A[i] = A[i] + v` as `A[i] += v`: where a store of an operation on what it overwrites is an augmented
+assignment."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ def update_of(store: Call, folded: Mapping[Var, Call], hoisted: Mapping[Var, str
 
 
 def _style(operand: Operand) -> Style:
-    return core.style_of(operand)  # type: ignore[no-any-return]
+    return core.style_of(operand)
 
 
 def _place_read(
@@ -72,7 +73,8 @@ def _plain_equal(a: object, b: object) -> bool:
 
 
 def _keeps(old: Style, new: Style) -> bool:
-    """Whether the operation's result has the dtype and shape of the place, so that NumPy may write into it."""
+    """Whether the operation's result has the dtype and shape of the place, so that NumPy may write into
+    it."""
     old, new = numeric(old), numeric(new)
     if isinstance(old, Scalar):
         return isinstance(new, Scalar)

@@ -11,10 +11,11 @@ from pullback.ir.walk import free_variables, iter_operands, own_operands, param_
 
 @dataclass(slots=True)
 class Deaths:
-    """By statement (its `id`) the Vars that are dead after it; by branch or loop those dead where it is entered.
+    """By statement (its `id`) the Vars that are dead after it; by branch or loop those dead where it is
+    entered.
 
-    `unused` are the Vars that are never read.  What a branch reads and nothing after it does dies inside the branch too.
-    """
+    `unused` are the Vars that are never read.  What a branch reads and nothing after it does dies inside the
+    branch too."""
 
     after: dict[int, list[Var]] = field(default_factory=dict)
     entry: dict[tuple[int, int], list[Var]] = field(default_factory=dict)

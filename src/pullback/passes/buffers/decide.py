@@ -1,11 +1,10 @@
 """The decision, write by write, in one forward walk (B1-B4 of the design).
 
-A write is in place iff this call owns every region that operand 0 may lie in and no value that is read later may lie in
-one.  At the head of a loop each carried slot gets a region of its own, which stands for the buffer it then holds; two
-slots share one only if their initial values or the values at the end of an iteration do.  So buffers that change roles
-(`u, v = v, u`) stay apart.  A slot whose initial value is what keeps its writes from being in place is copied once
-before the loop.
-"""
+A write is in place iff this call owns every region that operand 0 may lie in and no value that is read later
+may lie in one.  At the head of a loop each carried slot gets a region of its own, which stands for the buffer
+it then holds; two slots share one only if their initial values or the values at the end of an iteration do.
+So buffers that change roles (`u, v = v, u`) stay apart.  A slot whose initial value is what keeps its writes
+from being in place is copied once before the loop."""
 
 from __future__ import annotations
 
@@ -27,7 +26,8 @@ Edge = list[Shares]
 
 @dataclass(slots=True)
 class Decisions:
-    """Why a write is not in place (by `id` of its Call), the slots to copy before a loop, the results to copy."""
+    """Why a write is not in place (by `id` of its Call), the slots to copy before a loop, the results to
+    copy."""
 
     copied: dict[int, str] = field(default_factory=dict)
     before: dict[int, dict[int, str]] = field(default_factory=dict)
@@ -52,9 +52,11 @@ class _Decide:
         self.shares: dict[Var, Shares] = {}
         self.sharing = Sharing(self.regions, self.shares)
         self.out = Decisions()
-        self.wanted: list[frozenset[int]] = []  # what kept a write from being in place, since the loop's start
+        self.wanted: list[
+            frozenset[int]
+        ] = []  # what kept a write from being in place, since the loop's start
 
-    # --------------------------------------------------------------------------------------------- lives, deaths
+    # ----------------------------------------------------------------------------------- lives, deaths
 
     def bind(self, var: Var, shares: Shares) -> None:
         """A value comes to life."""
@@ -73,7 +75,7 @@ class _Decide:
             region = frozenset((self.regions.fresh(var, owned=False),))
             self.bind(var, Shares(region, region))
 
-    # -------------------------------------------------------------------------------------------------- the walk
+    # ---------------------------------------------------------------------------------------- the walk
 
     def block(self, block: Block) -> None:
         """Walk a block's statements in order."""
@@ -127,11 +129,13 @@ class _Decide:
             return "it may be the caller's array"
         return "the value before the write is read later"
 
-    # -------------------------------------------------------------------------------------------------- branches
+    # ---------------------------------------------------------------------------------------- branches
 
     def _if(self, stmt: If) -> None:
         edges = []
-        for side, (block, yields) in enumerate(((stmt.then, stmt.then_yields), (stmt.orelse, stmt.else_yields))):
+        for side, (block, yields) in enumerate(
+            ((stmt.then, stmt.then_yields), (stmt.orelse, stmt.else_yields))
+        ):
             mark = self.regions.mark()
             self.release(self.dead.entry[id(stmt), side])
             self.block(block)
@@ -144,9 +148,8 @@ class _Decide:
     def _join(self, key: int, edges: Sequence[Edge]) -> Edge:
         """The regions of slots that get their values on several edges.
 
-        A slot gets a region of its own for the buffer it then holds, and keeps the regions that are not ours or that
-        another live value lies in.  Slots that share on one edge share.
-        """
+        A slot gets a region of its own for the buffer it then holds, and keeps the regions that are not ours
+        or that another live value lies in.  Slots that share on one edge share."""
         sets: list[set[int]] = [set() for _ in range(2 * len(edges[0]))]
         for edge in edges:
             for region, places in _places(edge, self.regions).items():
@@ -160,7 +163,7 @@ class _Decide:
         small = [self.regions.small(s) for s in sets]
         return [Shares(small[2 * k], small[2 * k + 1]) for k in range(len(edges[0]))]
 
-    # ----------------------------------------------------------------------------------------------------- loops
+    # ------------------------------------------------------------------------------------------- loops
 
     def _loop(self, stmt: For | While) -> None:
         self.release(self.dead.entry[id(stmt), 0])
@@ -241,7 +244,7 @@ class _Decide:
         everything = self.regions.small(frozenset((FOREIGN,)).union(*(s.all() for s in heads)))
         return [Shares(everything if s.own else s.own, everything if s.content else s.content) for s in heads]
 
-    # --------------------------------------------------------------------------------------------------- results
+    # ----------------------------------------------------------------------------------------- results
 
     def own_results(self, function: Function, owned: int) -> None:
         """Find the leaves of one result that share with anything, or are not ours."""

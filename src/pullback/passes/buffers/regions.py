@@ -1,9 +1,8 @@
 """Regions of memory, and which of them a value may lie in.
 
-A region is a number.  `Regions` knows whether this call owns it and how many live values may lie in it; both follow
-unions, by which large sets are kept small.  `Shares` is what a value may lie in: `own` is the buffer of an array or the
-list object itself, `content` what lists and tuples hold.
-"""
+A region is a number.  `Regions` knows whether this call owns it and how many live values may lie in it; both
+follow unions, by which large sets are kept small.  `Shares` is what a value may lie in: `own` is the buffer
+of an array or the list object itself, `content` what lists and tuples hold."""
 
 from __future__ import annotations
 
@@ -44,7 +43,8 @@ class Regions:
         self._log: list[tuple[int, int]] = []
 
     def fresh(self, *key: Hashable, owned: bool = True) -> int:
-        """The region of a key, made on first use: the same place in the program always gets the same region."""
+        """The region of a key, made on first use: the same place in the program always gets the same
+        region."""
         if key not in self._keys:
             self._keys[key] = len(self._parent)
             self._parent.append(len(self._parent))
@@ -83,7 +83,7 @@ class Regions:
         self._owned[a] = self._owned[a] and self._owned[b]
         self._held[a] += self._held[b]
 
-    # ------------------------------------------------------------------------------------------------- liveness
+    # ---------------------------------------------------------------------------------------- liveness
 
     def hold(self, shares: Shares, by: int) -> None:
         """A value comes to life (1) or dies (-1)."""

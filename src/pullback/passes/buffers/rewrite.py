@@ -1,4 +1,5 @@
-"""The decisions carried out: explicit copies before the writes that need them, before loops, and of results."""
+"""The decisions carried out: explicit copies before the writes that need them, before loops, and of
+results."""
 
 from __future__ import annotations
 

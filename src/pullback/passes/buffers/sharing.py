@@ -7,21 +7,21 @@ from collections.abc import Mapping
 import numpy as np
 
 from pullback.ir import core_ops as core
-from pullback.ir.nodes import Alias, Call, Const, Op, Operand, Pack, Var
+from pullback.ir.nodes import Alias, Call, Const, Op, Operand, Var
 from pullback.passes.buffers.regions import FOREIGN, NOTHING, READ_ONLY, Regions, Shares
 from pullback.styles.style import Array, Scalar, Static, Style, Undef, numeric
 
 # Views that may be written and in which no element appears twice; other views are taken to be read-only.
-_WRITABLE = frozenset(
-    getattr(np, name)
-    for name in (
-        "transpose reshape ravel swapaxes moveaxis rollaxis squeeze expand_dims atleast_1d atleast_2d atleast_3d "
-        "asarray asanyarray ascontiguousarray asfortranarray flip fliplr flipud rot90 split array_split hsplit vsplit "
-        "dsplit real matrix_transpose permute_dims"
-    ).split()
-    if hasattr(np, name)
+_WRITABLE_NAMES = (
+    *("transpose", "matrix_transpose", "permute_dims", "swapaxes", "moveaxis", "rollaxis"),
+    *("reshape", "ravel", "squeeze", "expand_dims", "atleast_1d", "atleast_2d", "atleast_3d"),
+    *("asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "real"),
+    *("flip", "fliplr", "flipud", "rot90", "split", "array_split", "hsplit", "vsplit", "dsplit"),
 )
-_WRITABLE_CORE = frozenset({core.load, core.unbroadcast, core.project, core.cast, core.add_lists, core.list_rows})
+_WRITABLE = frozenset(getattr(np, name) for name in _WRITABLE_NAMES if hasattr(np, name))
+_WRITABLE_CORE = frozenset(
+    {core.load, core.unbroadcast, core.project, core.cast, core.add_lists, core.list_rows}
+)
 
 
 def immutable(style: Style) -> bool:
@@ -89,7 +89,11 @@ class Sharing:
         own = base.own if in_place else frozenset((self.regions.fresh(id(call), "copy"),))
         if call.op not in LIST_WRITES:
             return Shares(own)
-        more = (self.operand(call.args[1]).all(),) if len(call.args) > 1 and call.op is not core.list_drop else ()
+        more = (
+            (self.operand(call.args[1]).all(),)
+            if len(call.args) > 1 and call.op is not core.list_drop
+            else ()
+        )
         return Shares(own, self.union(base.content, *more))
 
 
