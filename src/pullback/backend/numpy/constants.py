@@ -16,7 +16,7 @@ import numpy as np
 
 from pullback import runtime
 from pullback.ir import core_ops as core
-from pullback.ir.nodes import Call, Const, Function, Op, Operand, Pack
+from pullback.ir.nodes import UNDEF, Call, Const, Function, Op, Operand, Pack
 from pullback.ir.walk import block_ends, definitions, own_operands, param_variables, statements
 from pullback.rules.registry import path_of
 
@@ -56,7 +56,8 @@ class Globals:
         self._names: dict[int, str] = {}
         self._builtins: set[str] = set()
         self._params = {p.name for f in functions for p in f.params}
-        self._taken = {f.name for f in functions} | set(RUNTIME) | {"np", "math"} | _hints(functions)
+        self._functions = {f.name for f in functions}
+        self._taken = self._functions | set(RUNTIME) | {"np", "math"} | _hints(functions)
         for builtin in sorted(self._params.intersection(SYNTAX_BUILTINS)):
             self.builtin(builtin)
         for function in functions:
@@ -69,9 +70,8 @@ class Globals:
     def _prepare(self, function: Function) -> None:
         """Meet every object once, so that local names can avoid theirs."""
         for param in function.params:
-            if not isinstance(param.tree, Pack):
-                continue
-            self._prepare_operand(param.tree)
+            if param.default is not UNDEF:
+                self.constant(param.default)
         for stmt in statements(function.body):
             if isinstance(stmt, Call):
                 self.function_of(stmt.op)
@@ -102,8 +102,10 @@ class Globals:
         return name(text)
 
     def path(self, path: str) -> ast.expr:
-        """A dotted path: of NumPy, of `math`, a helper of the runtime, or a builtin."""
+        """A dotted path: NumPy, `math`, a function of this module, a helper of the runtime, a builtin."""
         first = path.split(".")[0]
+        if path in self._functions:
+            return name(path)
         if first in ("np", "math"):
             self.modules.add(first)
         elif path in RUNTIME:

@@ -281,7 +281,7 @@ class Emitter:
         last = self._last
         inner = indent + INDENT
         cond = self.block(stmt.cond.stmts, inner)
-        if _real(cond):
+        if _real(cond) or width(self.expr.operand(stmt.test)) + 7 + indent > WIDTH:
             leave = self.fit(
                 lambda: ast.If(_not(self.expr.operand(stmt.test)), [ast.Break()], []), (stmt.test,), inner
             )
