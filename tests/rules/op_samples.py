@@ -16,7 +16,7 @@ Sample = tuple[Any, tuple[Any, ...], dict[str, Any]]
 
 V = np.array([0.5, 1.5, 2.5])
 W = np.array([2.0, -1.0, 0.25])
-I = np.array([2, 0, 1])
+N = np.array([2, 0, 1])
 B = np.array([True, False, True])
 M = np.arange(6.0).reshape(2, 3) + 1
 T = np.arange(24.0).reshape(2, 3, 4) + 1
@@ -34,8 +34,7 @@ ZERO_D = np.array(1.5)
 
 def samples() -> Iterator[Sample]:
     """Every sample call."""
-    for fn, args, options in _calls():
-        yield fn, args, options
+    yield from _calls()
 
 
 def call(fn: Any, *args: Any, **options: Any) -> Sample:
@@ -54,7 +53,7 @@ def _calls() -> Iterator[Sample]:
     yield from _elementwise()
 
 
-def _reductions() -> Iterator[Sample]:
+def _reductions() -> Iterator[Sample]:  # noqa: C901 (one list)
     plain = (
         np.sum,
         np.prod,
@@ -85,7 +84,7 @@ def _reductions() -> Iterator[Sample]:
         np.count_nonzero,
     )
     for fn in plain:
-        for a in (V, M, T, FORTRAN, STRIDED, ZERO_D, V32, I, B):
+        for a in (V, M, T, FORTRAN, STRIDED, ZERO_D, V32, N, B):
             if fn is np.ptp and a is B:
                 continue
             yield call(fn, a)
@@ -115,14 +114,14 @@ def _reductions() -> Iterator[Sample]:
     for fn in (np.percentile, np.nanpercentile):
         yield call(fn, M, 30.0, axis=0)
     for fn in (np.cumsum, np.cumprod, np.nancumsum, np.nancumprod):
-        for a in (V, M, T, FORTRAN, I, V32, ZERO_D):
+        for a in (V, M, T, FORTRAN, N, V32, ZERO_D):
             yield call(fn, a)
         yield call(fn, T, axis=1)
         yield call(fn, FORTRAN, axis=0)
     yield call(np.cumulative_sum, M, axis=1)
     yield call(np.cumulative_prod, V)
     yield call(np.cumulative_sum, V, include_initial=True)
-    for a in (V, M, T, FORTRAN, I):
+    for a in (V, M, T, FORTRAN, N):
         yield call(np.diff, a)
         yield call(np.diff, a, n=2)
         yield call(np.diff, a, axis=0)
@@ -227,7 +226,7 @@ def _joining() -> Iterator[Sample]:
         T,
         FORTRAN,
         STRIDED,
-        I,
+        N,
         ZERO_D,
         2.0,
         3,
@@ -254,7 +253,7 @@ def _joining() -> Iterator[Sample]:
     yield call(np.concatenate, (M, V), axis=None)
     yield call(np.concatenate, [[V[0]], W])
     yield call(np.concatenate, (FORTRAN, FORTRAN), axis=0)
-    yield call(np.concatenate, (V, I, V32))
+    yield call(np.concatenate, (V, N, V32))
     yield call(np.concatenate, M)
     yield call(np.stack, (V, W))
     yield call(np.stack, (V, W), axis=1)
@@ -290,7 +289,7 @@ def _creation() -> Iterator[Sample]:
         yield call(fn, 3, dtype=int)
         yield call(fn, (2, 3), np.float32)
     for fn in (np.zeros_like, np.ones_like, np.empty_like):
-        for a in (V, FORTRAN, STRIDED, I, 2.0, 3, [1, 2], ZERO_D):
+        for a in (V, FORTRAN, STRIDED, N, 2.0, 3, [1, 2], ZERO_D):
             yield call(fn, a)
         yield call(fn, V, dtype=complex)
     yield call(np.full, (2, 3), 1.5)
@@ -321,7 +320,7 @@ def _creation() -> Iterator[Sample]:
     yield call(np.triu_indices_from, S)
     yield call(np.tril_indices_from, S)
     yield call(np.diag_indices, 3)
-    yield call(np.unravel_index, I, (2, 3))
+    yield call(np.unravel_index, N, (2, 3))
     yield call(np.unravel_index, 4, (2, 3))
     yield call(np.ravel_multi_index, (np.array([0, 1]), np.array([1, 2])), (2, 3))
     for fn in (np.hanning, np.hamming, np.bartlett, np.blackman):
@@ -333,9 +332,9 @@ def _creation() -> Iterator[Sample]:
 
 def _selection() -> Iterator[Sample]:
     for a in (V, M, FORTRAN):
-        yield call(np.take, a, I)
+        yield call(np.take, a, N)
         yield call(np.take, a, 1)
-        yield call(np.take, a, I[:2], axis=-1)
+        yield call(np.take, a, N[:2], axis=-1)
         yield call(np.take, a, 0, axis=0)
         yield call(np.sort, a)
         yield call(np.sort, a, axis=None)
@@ -356,7 +355,7 @@ def _selection() -> Iterator[Sample]:
     yield call(np.pad, M, ((0, 1), (2, 0)))
     yield call(np.size, M, 1)
     yield call(np.take_along_axis, M, np.array([[0, 1], [1, 2]]), 1)
-    yield call(np.take_along_axis, V, I, None)
+    yield call(np.take_along_axis, V, N, None)
     yield call(np.select, [V > 1, V > 0], [V, W], 0.0)
     yield call(np.choose, np.array([0, 1, 0]), [V, W])
     yield call(np.compress, B, V)
@@ -367,8 +366,8 @@ def _selection() -> Iterator[Sample]:
     yield call(np.searchsorted, V, 1.0)
     yield call(np.digitize, W, V)
     yield call(np.unique, V, return_inverse=True, return_counts=True)
-    yield call(np.bincount, I)
-    yield call(np.bincount, I, weights=V)
+    yield call(np.bincount, N)
+    yield call(np.bincount, N, weights=V)
     yield call(np.isin, V, W)
     for fn in (np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d):
         yield call(fn, V, W)
@@ -523,7 +522,7 @@ def _linalg() -> Iterator[Sample]:
 
 
 def _elementwise() -> Iterator[Sample]:
-    for a in (V, M, FORTRAN, STRIDED, ZERO_D, V32, 2.0, np.float32(2.0), C, I, 3):
+    for a in (V, M, FORTRAN, STRIDED, ZERO_D, V32, 2.0, np.float32(2.0), C, N, 3):
         for fn in (np.real, np.imag, np.angle, np.sinc, np.nan_to_num, np.round, np.around):
             yield call(fn, a)
         for fn in (np.isreal, np.iscomplex):
@@ -536,7 +535,7 @@ def _elementwise() -> Iterator[Sample]:
     yield call(np.unwrap, V)
     yield call(np.nan_to_num, V, copy=False)
     yield call(np.round, V, 1)
-    for a in (V, V32, M, FORTRAN, 2.0, np.float32(2.0), I):
+    for a in (V, V32, M, FORTRAN, 2.0, np.float32(2.0), N):
         yield call(np.clip, a, 0, 1)
         yield call(np.clip, a, 0.5, 1.5)
         yield call(np.clip, a, None, 1.5)

@@ -1,4 +1,5 @@
-"""Rules in the spots where a formula that is right elsewhere goes wrong: zeros, ties, infinities, cancellation."""
+"""Rules where a formula that is right elsewhere goes wrong: zeros, ties, infinities, cancellation."""
+# ruff: noqa: E501
 
 from __future__ import annotations
 

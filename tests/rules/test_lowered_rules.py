@@ -1,6 +1,6 @@
-"""Every rule's text lowered by the front end: the IR computes what the text computes, all styles hold, options fold.
+"""Every rule's text lowered by the front end: it computes what the text computes, all styles hold, options fold.
 
-With exact lengths and with a symbol for each; the results are compared with those of the plain Python function.
+With exact lengths and with a symbol for each; results are compared with those of the plain Python function.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from pullback.ir.verify import verify
 from pullback.ir.walk import statements, variables_in
 from pullback.rules.kinds import BuilderRule, Case, Row, Structured
 
-LOOPS = {"np.cumprod", "np.nancumprod", "np.cumulative_prod", "np.diff", "np.linalg.matrix_power"}  # by their nature
+LOOPS = {
+    "np.cumprod",
+    "np.nancumprod",
+    "np.cumulative_prod",
+    "np.diff",
+    "np.linalg.matrix_power",
+}  # by their nature
 
 
 class Given:
@@ -33,7 +39,9 @@ class Given:
         self.values: dict[Var, Any] = {}
 
     def operand(self, value: Any, static: bool = False) -> Operand:
-        if isinstance(value, list | tuple) and any(isinstance(v, np.ndarray | np.generic | float | list) for v in value):
+        if isinstance(value, list | tuple) and any(
+            isinstance(v, np.ndarray | np.generic | float | list) for v in value
+        ):
             items = tuple(self.operand(v, static) for v in value)
             return Pack("list" if isinstance(value, list) else "tuple", items)
         if static and not isinstance(value, np.ndarray):
@@ -55,7 +63,11 @@ def check_function(given: Given, builder: Builder, results: tuple[Operand, ...])
     with np.errstate(all="ignore"):
         machine.block(function.body)
     for var, value in machine.values.items():
-        wrong = check_style(var.style, value, given.symbols) if isinstance(value, np.ndarray | np.generic | float) else ""
+        wrong = (
+            check_style(var.style, value, given.symbols)
+            if isinstance(value, np.ndarray | np.generic | float)
+            else ""
+        )
         assert not wrong or wrong == "nothing claimed", f"{var}: {wrong}\n{pretty(function)}"
     return [machine.use(x) for x in results]
 
@@ -100,7 +112,9 @@ def test_structured_rules_lowered(rule: Structured, exact: bool) -> None:
         with np.errstate(all="ignore"):
             expected = rule.pullback(*bound.args, **bound.kwargs, out=out, out_bar=out_bar)
         expected = expected if isinstance(expected, tuple) and len(results) == len(expected) else (expected,)
-        assert all(same(a, b) for a, b in zip(found, expected, strict=True)), f"{describe(case)}: {found} {expected}"
+        assert all(same(a, b) for a, b in zip(found, expected, strict=True)), (
+            f"{describe(case)}: {found} {expected}"
+        )
         if rule.name not in LOOPS:
             left = [s for s in statements(block) if isinstance(s, If | For | While)]
             assert not left, f"{describe(case)}: branches or loops are left"
@@ -127,7 +141,9 @@ def test_rows_lowered(rule: Row) -> None:
             given, builder = Given(exact), Builder()
             values = rule.bind(case.args, case.kwargs)
             operands = {
-                n: given.operand(v, any(p.name == "static number" for p in rule.when) and n == "y" or v is None)
+                n: given.operand(
+                    v, (any(p.name == "static number" for p in rule.when) and n == "y") or v is None
+                )
                 for n, v in values.items()
             }
             operands["out"] = given.operand(out)

@@ -129,7 +129,7 @@ def name_of(fn: Any) -> str:
     """The name of a function for messages."""
     op = op_of(fn)
     return (
-        op.name if op is not None else getattr(fn, "__qualname__", None) or getattr(fn, "__name__", repr(fn))
+        op.name if op is not None else str(getattr(fn, "__qualname__", None) or getattr(fn, "__name__", fn))
     )
 
 

@@ -30,8 +30,7 @@ class Pattern:
 
 
 def is_number(style: Style) -> bool:
-    """A scalar or array style (a static number included): what H1 rules apply to unless they say otherwise.
-    """
+    """A scalar or array style (a static number included): what H1 rules are for unless they say otherwise."""
     return isinstance(numeric(style), Scalar | Array)
 
 

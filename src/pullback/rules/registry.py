@@ -129,7 +129,8 @@ def generation() -> int:
 def op_of(fn: Any) -> Op | None:
     """The operation of a function, or None."""
     load_operations()
-    return _get(_tables.ops, fn)
+    found: Op | None = _get(_tables.ops, fn)
+    return found
 
 
 def operations() -> Iterator[tuple[Any, Op]]:
@@ -397,7 +398,7 @@ def check_names(text: str, names: Sequence[str], namespace: Mapping[str, Any], f
             continue
         if name not in ("abs", "bool", "conj", "astype", "dtype", "isinstance", "real", "imag"):
             raise PullbackError(
-                f"row for {_name(fn)}: `{name}` in `{text}` is neither an operand, `out`, nor a name of the module"
+                f"row for {_name(fn)}: `{name}` in `{text}` is no operand, not `out`, no name of the module"
             )
 
 

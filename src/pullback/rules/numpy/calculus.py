@@ -1,6 +1,7 @@
 """Differences, integrals, statistics of order, functions with several array arguments."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# ruff: noqa: RUF005
 # Rule functions are text in the language that we compile: their operands are of any style.
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _known_count(site: Site) -> bool:
 def diff(a, n=1, axis=-1, *, out, out_bar):
     """Each difference takes from its left element and gives to its right one."""
     bar = np.moveaxis(out_bar, axis, 0)
-    for k in range(n):
+    for _ in range(n):
         edge = (
             np.zeros_like(bar[:1])
             if np.shape(bar)[0]

@@ -48,8 +48,8 @@ row(
 row(
     (np.power, np.float_power, math.pow),
     "x, y",
-    x="1 if y == 1 else 0.0 if y == 0 else 2 * x if y == 2 else 3 * (x * x) if y == 3 else 0.5 / out if y == 0.5"
-    " else -out * out if y == -1 else y * x ** (y - 1)",
+    x="1 if y == 1 else 0.0 if y == 0 else 2 * x if y == 2 else 3 * (x * x) if y == 3 else"
+    " 0.5 / out if y == 0.5 else -out * out if y == -1 else y * x ** (y - 1)",
     holomorphic=True,
     when=("any", "static number"),
     domain=("positive", "real"),

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pullback.rules.kinds import case
@@ -43,7 +45,11 @@ def ifft(a, n=None, axis=-1, norm=None, *, out, out_bar):
     return to_length(bar, np.shape(a)[axis], axis)
 
 
-@rule(np.fft.rfft, linear="a", cases=(case(V), case(M), case(T, axis=1), case(V, norm="ortho"), case(V, 5), case(T, 2, axis=2)))
+@rule(
+    np.fft.rfft,
+    linear="a",
+    cases=(case(V), case(M), case(T, axis=1), case(V, norm="ortho"), case(V, 5), case(T, 2, axis=2)),
+)
 def rfft(a, n=None, axis=-1, norm=None, *, out, out_bar):
     """The transform of which the second half was left out: there the cotangent is 0."""
     length = np.shape(a)[axis] if n is None else n
@@ -51,11 +57,15 @@ def rfft(a, n=None, axis=-1, norm=None, *, out, out_bar):
     return to_length(bar, np.shape(a)[axis], axis)
 
 
-@rule(np.fft.irfft, linear="a", cases=(case(Z), case(Z, 5), case(Z, 4, norm="ortho"), case(Z, norm="forward"), case(Z[None] * M, axis=1)))
-def irfft(a, n=None, axis=-1, norm=None, *, out, out_bar):
+@rule(
+    np.fft.irfft,
+    linear="a",
+    cases=(case(Z), case(Z, 5), case(Z, 4, norm="ortho"), case(Z, norm="forward"), case(Z[None] * M, axis=1)),
+)
+def irfft(a, n=None, axis=-1, norm: Any = None, *, out, out_bar):
     """Each term but the first (and the middle one) stands for itself and its mirror image."""
     length = np.shape(out_bar)[axis]
-    inverse = "ortho" if norm == "ortho" else "backward" if norm == "forward" else "forward"
+    inverse: Any = "ortho" if norm == "ortho" else "backward" if norm == "forward" else "forward"
     half = np.moveaxis(np.fft.rfft(out_bar, axis=axis, norm=inverse), axis, -1)
     k = np.arange(length // 2 + 1)
     twice = np.where((k == 0) | (2 * k == length), 1, 2)
@@ -66,7 +76,12 @@ def _unchanged_shape(site: Site) -> bool:
     return site.option("s", 1) in (None, Static(None))
 
 
-@rule(np.fft.fftn, guard=_unchanged_shape, linear="a", cases=(case(M), case(T), case(T, axes=(0, 2)), case(M + 1j)))
+@rule(
+    np.fft.fftn,
+    guard=_unchanged_shape,
+    linear="a",
+    cases=(case(M), case(T), case(T, axes=(0, 2)), case(M + 1j)),
+)
 def fftn(a, s=None, axes=None, norm=None, *, out, out_bar):
     """conj(F conj(bar))."""
     return np.conjugate(np.fft.fftn(np.conjugate(out_bar), axes=axes, norm=norm))

@@ -1,6 +1,7 @@
 """Arrays made of several: each gets its part of the cotangent."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# ruff: noqa: RUF005
 # Rule functions are text in the language that we compile: their operands are of any style.
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ def _thin_svd(site: Site) -> bool:
 def svd(a, full_matrices=True, compute_uv=True, *, out, out_bar):
     """Townsend 2016, "Differentiating the singular value decomposition"."""
     if not compute_uv:
-        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        u, _, vh = np.linalg.svd(a, full_matrices=False)
         return (u * np.expand_dims(out_bar, -2)) @ vh
     u, s, vh = out
     u_bar, s_bar, vh_bar = out_bar
@@ -214,7 +214,7 @@ def svd(a, full_matrices=True, compute_uv=True, *, out, out_bar):
 
 def svdvals(x, *, out, out_bar):
     """u diag(bar) vh."""
-    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    u, _, vh = np.linalg.svd(x, full_matrices=False)
     return (u * np.expand_dims(out_bar, -2)) @ vh
 
 
@@ -268,7 +268,7 @@ def matrix_power(a, n, *, out, out_bar):
     h = adjoint(a)
     total = out_bar
     right = out_bar
-    for k in range(n - 1):
+    for _ in range(n - 1):
         right = right @ h
         total = h @ total + right
     return total

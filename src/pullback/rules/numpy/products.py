@@ -4,6 +4,7 @@ With complex operands each cotangent is multiplied by the conjugate of the other
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# ruff: noqa: B905, RUF005
 # Rule functions are text in the language that we compile: their operands are of any style.
 
 from __future__ import annotations
@@ -407,9 +408,9 @@ def multi_dot(
     for t in transposed[:-1]:
         lefts.append(_call(b, np.matmul, t, lefts[-1]))
     bars = [lefts[-1]]
-    after = transposed[-1]
-    for left, t in zip(reversed(lefts[:-1]), [None, *reversed(transposed[1:-1])], strict=True):
-        after = after if t is None else _call(b, np.matmul, after, t)
+    after: Operand = transposed[-1]
+    for left, step in zip(reversed(lefts[:-1]), [None, *reversed(transposed[1:-1])], strict=True):
+        after = after if step is None else _call(b, np.matmul, after, step)
         bars.append(_call(b, np.matmul, left, after))
     bars.reverse()
     shaped = [

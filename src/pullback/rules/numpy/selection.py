@@ -1,6 +1,7 @@
 """Choosing, ordering and padding: each cotangent goes back to the place that the value came from."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
+# ruff: noqa: RUF005
 # Rule functions are text in the language that we compile: their operands are of any style.
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pullback.rules.registry import builder, op_of, rule
 from pullback.styles.style import Static
 
 W = np.array([0.5, 1.0, -2.0])
-I = np.array([2, 0, 2])
+PLACES = np.array([2, 0, 2])
 
 
 def scattered(a, indices, bar, axis):
@@ -36,10 +37,10 @@ def scattered(a, indices, bar, axis):
     np.take,
     linear="a",
     cases=(
-        case(V, I),
+        case(V, PLACES),
         case(V, 1),
-        case(M, I),
-        case(M, I, axis=1),
+        case(M, PLACES),
+        case(M, PLACES, axis=1),
         case(M, np.array([[0, 1], [1, 1]]), axis=0),
         case(T, -1, axis=1),
         case(V, np.array([3, -1]), mode="wrap"),
@@ -63,7 +64,7 @@ def take(a, indices, axis=None, mode="raise", *, out, out_bar):
 @rule(
     np.take_along_axis,
     linear="arr",
-    cases=(case(M, np.array([[0, 2], [1, 1]]), 1), case(M, np.array([[1, 0, 1]]), 0), case(V, I, None)),
+    cases=(case(M, np.array([[0, 2], [1, 1]]), 1), case(M, np.array([[1, 0, 1]]), 0), case(V, PLACES, None)),
 )
 def take_along_axis(arr, indices, axis=-1, *, out, out_bar):
     """Added back at the indices."""
@@ -264,7 +265,7 @@ def interp(x, xp, fp, left=None, right=None, *, out, out_bar):
     np.bincount,
     wrt="weights",
     linear="weights",
-    cases=(case(I, V, wrt=(1,)), case(I, V, minlength=5, wrt=(1,))),
+    cases=(case(PLACES, V, wrt=(1,)), case(PLACES, V, minlength=5, wrt=(1,))),
 )
 def bincount(x, weights=None, minlength=0, *, out, out_bar):
     """Each weight gets its bin's cotangent."""

@@ -142,12 +142,14 @@ def _arange_style(
     asked = known_dtype(dtype if given is None else given)
     kinds = "".join(kind(s) for s in (start, stop, step))
     made = (FLOAT64 if "f" in kinds else INT64) if asked is None else None if asked is UNKNOWN else asked
-    if asked is None and any(
-        isinstance(numeric(s), Scalar) and numeric(s).dtype not in (INT64, FLOAT64)  # type: ignore[union-attr]
-        for s in (start, stop, step)
-    ):
+    if asked is None and not all(_plain_number(x) for x in (start, stop, step)):
         made = None
     return array(made, (_arange_axis(start, stop, step),), True)
+
+
+def _plain_number(style: Style) -> bool:
+    number = numeric(style)
+    return not isinstance(number, Scalar) or number.dtype in (INT64, FLOAT64)
 
 
 def _arange_parts(
@@ -205,9 +207,10 @@ def _spaced_style(fn: Any, start: Style, stop: Style, num: Style, more: dict[str
 # ------------------------------------------------------------------------------------------------ index grids
 
 
-def _meshgrid_style(
-    *xi: Style, copy: Style = TRUE, sparse: Style = FALSE, indexing: Style = Static("xy")
-) -> Any:
+XY = Static("xy")
+
+
+def _meshgrid_style(*xi: Style, copy: Style = TRUE, sparse: Style = FALSE, indexing: Style = XY) -> Any:
     lengths = [(axes_of(x) or (1,))[0] for x in xi]
     order = list(range(len(xi)))
     if known(indexing) == "xy" and len(xi) > 1:
@@ -267,6 +270,7 @@ def _freq_style(n: Style, d: Style = NONE, *, device: Style = NONE) -> Style:
 
 
 def _declare_all() -> None:
+    fn: Any
     for fn in (np.zeros, np.ones, np.empty):
         declare(fn, style=_zeros_style)
     for fn in (np.zeros_like, np.ones_like, np.empty_like):

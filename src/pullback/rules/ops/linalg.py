@@ -180,7 +180,7 @@ def _matrix_power_alias(call: Call) -> Alias:
 
 
 def _norm_style(x: Style, ord: Style = NONE, axis: Style = NONE, keepdims: Style = FALSE) -> Style:
-    dtype, top = probed(np.linalg.norm, x)
+    dtype, _ = probed(np.linalg.norm, x)
     axes, over, kept = axes_of(x), known(axis), known(keepdims)
     if over is None and kept is False:
         return result(dtype, (), True, "f")
@@ -266,10 +266,12 @@ def _fft_length(fn: Any, axis: Axis, from_input: bool) -> Axis:
 
 
 def _fftn_style(fn: Any, axes_default: Any) -> Any:
+    default: Style = Static(axes_default)
+
     def style(
-        a: Style, s: Style = NONE, axes: Style = Static(axes_default), norm: Style = NONE, out: Style = NONE
+        a: Style, s: Style = NONE, axes: Style = default, norm: Style = NONE, out: Style = NONE
     ) -> Style:
-        dtype, top = probed(np.fft.fft, a)
+        dtype, _ = probed(np.fft.fft, a)
         own = axes_of(a)
         return array(
             dtype, own if s == NONE else None if own is None else tuple(fresh_dim() for _ in own), False, "c"
@@ -295,6 +297,7 @@ def _shift_style(x: Style, axes: Style = NONE) -> Style:
 
 
 def _declare_all() -> None:
+    fn: Any
     declare(np.linalg.inv, style=_inv_style)
     declare(np.linalg.solve, style=_solve_style)
     declare(np.linalg.det, style=_det_style)

@@ -228,7 +228,7 @@ def _vander_style(x: Style, N: Style = NONE, increasing: Style = NONE) -> Style:
 
 
 def _poly_result_style(*args: Style, **options: Style) -> Style:
-    dtype, top = _product_dtype(*args[:1])
+    _, top = _product_dtype(*args[:1])
     return array(None, (fresh_dim(),), False, top)
 
 

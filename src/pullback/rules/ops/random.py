@@ -45,6 +45,7 @@ def _unknown_style(*args: Style, **options: Style) -> Style:
 
 
 def _declare_all() -> None:
+    fn: Any
     for fn in (np.random.rand, np.random.randn):
         declare(fn, style=_dims_style, effect=True)
     for fn in (np.random.random, np.random.random_sample, np.random.standard_normal):

@@ -268,6 +268,7 @@ def _trapezoid_style(y: Style, x: Style = NONE, dx: Style = NONE, axis: Style = 
     return result(dtype, reduced(axes_of(y), axis, FALSE), contiguous(y), top)
 
 
+_fn: Any
 for _fn in (np.sum, np.prod, np.nansum, np.nanprod):
     declare(_fn, style=_sum_like(_fn))
 for _fn in (np.max, np.min, np.amax, np.amin, np.nanmax, np.nanmin):

@@ -36,10 +36,12 @@ from pullback.rules.ops.infer import (
 from pullback.rules.registry import adopt, declare
 from pullback.styles.broadcast import as_array, broadcast_axes
 from pullback.styles.style import (
+    INT64,
     Array,
     Axis,
     Dim,
     ListOf,
+    Scalar,
     Static,
     Style,
     Tup,
@@ -202,7 +204,8 @@ def _permuted(a: Style, order: tuple[int, ...] | None) -> Style:
 
 
 def _transpose_style(a: Style, axes: Style = NONE) -> Style:
-    rank = as_array(a).rank if isinstance(as_array(a), Array) else 0
+    made = as_array(a)
+    rank = made.rank if isinstance(made, Array) else 0
     if rank is None:
         return _like(a, None)
     order = known(axes)
@@ -303,8 +306,7 @@ def _broadcast_shapes_style(*args: Style) -> Style:
 
 
 def _length(axis: Dim) -> Style:
-    from_number = numeric(Static(1))
-    return type(from_number)(from_number.dtype, True, "i", axis)  # type: ignore[call-arg, union-attr]
+    return Scalar(INT64, True, "i", axis)
 
 
 def _tile_style(A: Style, reps: Style) -> Style:
@@ -473,6 +475,7 @@ def _trim_style(filt: Style, trim: Style = NONE, axis: Style = NONE) -> Style:
 
 
 def _declare_all() -> None:
+    fn: Any
     adopt(np.shape, core.shape)
     declare(np.reshape, style=_reshape_style, alias=_reshape_alias, cheap=True)
     declare(np.ravel, style=_ravel_style, alias=_ravel_alias, cheap=True)
