@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from pullback import markers as pb
+
 A = np.array([[1.5, -2.0, 0.25], [3.0, 0.5, -1.25]])
 B = np.array([[0.5, 1.0, -3.0], [2.0, -0.5, 4.0]])
 S = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -0.25], [0.5, -0.25, 2.0]])
@@ -718,7 +720,24 @@ def along_axis(x):
     return y
 
 
+def out_where_quiet(x):
+    with np.errstate(all="raise"):
+        return np.divide(1.0, x, out=np.full_like(x, 5.0), where=x != 0) + np.sqrt(x, out=x * 2, where=x > 0)
+
+
 OBJECTS: list[Row] = [
+    (out_where_quiet, (np.array([0.0, 2.0, -3.0]),)),
+    (lambda x: np.c_[x, 2 * x], (V,)),
+    (lambda x: np.c_[x.T, x.T], (A,)),
+    (lambda x: np.r_[x, 1.0, 2 * x], (V,)),
+    (lambda x: x[np.s_[1:3]], (V,)),
+    (lambda x: x[np.ix_([0, 1], [2, 0])], (A,)),
+    (lambda x: x[np.ix_([True, False], [2, 0])], (A,)),
+    (lambda x: np.argsort(x, kind="stable"), (np.array([1.0, 0.0, 1.0, 0.0]),)),
+    (lambda x: pb.stop_gradient(x) * x, (V,)),
+    (lambda x: pb.stop_gradient((x, 2.0))[0], (1.5,)),
+    (lambda x: pb.broadcast(np.sin, x), (V,)),
+    (lambda x: pb.broadcast(lambda v: v * v, x), (1.5,)),
     (copies, (V,)), (replaced, (1.5,)), (piecewise, (V,)), (along_rows, (A,)), (along_columns, (A,)), (no_nan, (V,)),
     (named_results, (S,)), (along_axis, (A,)), (lambda x: np.fromfunction(lambda i, k: i + k, (2, 3)) * x, (1.5,)),
 ]  # fmt: skip

@@ -24,6 +24,7 @@ from pullback.frontend.library import (
     facts,
     functional,
     higher,
+    indexing,
     mutation,
     numpy_calls,
     objects,
@@ -48,7 +49,7 @@ from pullback.ir import core_ops as core
 from pullback.rules.registry import op_of, path_of
 from pullback.styles.style import Anything, Foreign, ListOf, Tup
 
-_TABLES = (builtins, scalars, functional, creation, mutation, queries, effects, broadcasting, objects, higher)
+_TABLES = (builtins, scalars, functional, creation, mutation, queries, effects, broadcasting, objects, higher, indexing)
 FUNCTIONS: dict[Any, Handler] = {fn: handler for table in _TABLES for fn, handler in table.FUNCTIONS.items()}
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _RANGE_FIELDS = {"start": 0, "stop": 1, "step": 2}
@@ -136,6 +137,12 @@ _SPECIAL: tuple[tuple[Any, Any], ...] = (
     ((types.MethodDescriptorType, types.WrapperDescriptorType), _unbound),
     (types.MethodType, _bound_method),
 )
+
+
+def subscript(ctx: Context, owner: Any, index: Value) -> Value | None:
+    """`np.c_[a, b]` and the like; None where the object is none of the library's."""
+    handler = indexing.SUBSCRIPTS.get(id(owner))
+    return None if handler is None else handler(ctx, index)
 
 
 # --------------------------------------------------------------------------------------------- methods, attributes
@@ -240,4 +247,4 @@ def _slice_attribute(ctx: Context, owner: SliceValue, name: str) -> Value:
     return {"start": owner.start, "stop": owner.stop, "step": owner.step}[name]
 
 
-__all__ = ["FUNCTIONS", "attribute", "dispatch", "method"]
+__all__ = ["FUNCTIONS", "attribute", "dispatch", "method", "subscript"]

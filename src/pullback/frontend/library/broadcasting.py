@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from pullback import markers
 from pullback.frontend.context import Context
-from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given
-from pullback.frontend.values import Known, Value
+from pullback.frontend.library import facts, scalars
+from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given, is_array
+from pullback.frontend.values import CellRef, Known, TupleValue, Value
 
 Lowering = Callable[[Context, Value, Args, Kwargs], Value]
 _installed: list[Lowering] = []
@@ -25,9 +27,21 @@ def install(lowering: Lowering) -> None:
 
 def broadcast(ctx: Context, fn: Value, *args: Value, **kwargs: Value) -> Value:
     """`pullback.broadcast(f, *args)`."""
+    if isinstance(fn, Known) and isinstance(fn.obj, np.ufunc):
+        return ctx.call_value(fn, args, kwargs)
+    if not any(is_array(v) or isinstance(v, CellRef | TupleValue) for v in [*args, *kwargs.values()]):
+        return _numpy_number(ctx, ctx.call_value(fn, args, kwargs))
     if not _installed:
         ctx.refuse("broadcasting a scalar function is not supported", "write it with NumPy's functions of arrays")
     return _installed[0](ctx, fn, args, kwargs)
+
+
+def _numpy_number(ctx: Context, value: Value) -> Value:
+    """What `np.vectorize` makes of the result for numbers: a NumPy scalar."""
+    style = facts.scalar_style(ctx, value)
+    if style is None or style.weak is False or style.dtype is None:
+        return value
+    return scalars.numpy_scalar(ctx, style.dtype.type, (value,), {})
 
 
 def vectorize(
@@ -58,4 +72,4 @@ def vectorized_call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
     return broadcast(ctx, Known(fn.pyfunc), *args, **kwargs)
 
 
-FUNCTIONS: dict[Any, Handler] = {np.vectorize: vectorize}
+FUNCTIONS: dict[Any, Handler] = {np.vectorize: vectorize, markers.broadcast: broadcast}

@@ -28,10 +28,7 @@ _IDLE: dict[str, tuple[Any, ...]] = {
     "like": (None,),
     "order": ("K", "C", None),
     "device": (None, "cpu"),
-    "kind": (None, "quicksort", "stable", "mergesort", "heapsort", "introselect"),
-    "stable": (None, True, False),
     "overwrite_input": (False,),
-    "optimize": (True, False, "greedy", "optimal"),
 }
 _ORDER_MATTERS = (np.ravel, np.reshape)
 _OUT_AT = {np.dot: 2, np.concatenate: 2, np.choose: 2, np.take: 3}
@@ -160,6 +157,8 @@ def ufunc_call(ctx: Context, fn: np.ufunc, args: Args, kwargs: Kwargs) -> Value:
     named = _without_idle(ctx, fn, named)
     if given(dtype):
         operands = _cast_operands(ctx, fn, operands, scalars.dtype_argument(ctx, dtype), casting)
+    if targets and not (isinstance(where, Known) and where.obj is True):
+        operands = _harmless(ctx, fn, operands, where)
     value = ctx.call(ufunc_operation(fn), operands, named)
     everywhere = isinstance(where, Known) and where.obj is True
     if not targets:
@@ -168,6 +167,27 @@ def ufunc_call(ctx: Context, fn: np.ufunc, args: Args, kwargs: Kwargs) -> Value:
                        "pass out=np.zeros(...), or use np.where")
         return value
     return _store_results(ctx, fn, value, targets, None if everywhere else where, casting)
+
+
+_DOMAINS = frozenset({
+    np.divide, np.floor_divide, np.remainder, np.fmod, np.power, np.float_power, np.reciprocal, np.sqrt, np.log, np.log2,
+    np.log10, np.log1p, np.arcsin, np.arccos, np.arccosh, np.arctanh, np.exp, np.exp2, np.expm1, np.sinh, np.cosh,
+})  # fmt: skip
+
+
+def _harmless(ctx: Context, fn: np.ufunc, operands: Sequence[Value], where: Value) -> list[Value]:
+    """Operands that raise no warning where the mask leaves them out: there they are a number inside the domain."""
+    if fn not in _DOMAINS:
+        return list(operands)
+    inside = Known(0.5 if fn is np.arctanh else 1)
+    return [
+        ctx.call(operation(np.where), [where, v, inside]) if _numeric_array(ctx, v) else v for v in operands
+    ]
+
+
+def _numeric_array(ctx: Context, value: Value) -> bool:
+    style = facts.array_style(ctx, value)
+    return style is not None and style.kind in "ifc"
 
 
 def _targets(ctx: Context, fn: np.ufunc, positional: list[Value], out: Value) -> list[Value]:

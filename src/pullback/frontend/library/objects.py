@@ -7,6 +7,7 @@ import copy
 import dataclasses
 from typing import Any
 
+from pullback import markers
 from pullback.frontend.context import Context
 from pullback.frontend.library import builtins, facts
 from pullback.frontend.library.calls import Handler, is_array
@@ -16,11 +17,15 @@ from pullback.frontend.values import (
     GrowingCell,
     Known,
     ListCell,
+    Num,
     ObjectCell,
     TupleValue,
     Value,
 )
 from pullback.ir import core_ops as core
+from pullback.ir.nodes import Alias
+from pullback.rules.registry import declare, nondifferentiable
+from pullback.styles.style import numeric
 
 
 def shallow(ctx: Context, x: Value) -> Value:
@@ -112,9 +117,27 @@ def is_dataclass(ctx: Context, obj: Value) -> Value:
     return Known(any(dataclasses.is_dataclass(t) for t in found))
 
 
+# ------------------------------------------------------------------------------------------------- stop_gradient
+
+_stop = declare(markers.stop_gradient, style=lambda x: numeric(x), alias=Alias("same", (0,)), cheap=True, path="")
+nondifferentiable(markers.stop_gradient)
+
+
+def stop_gradient(ctx: Context, x: Value) -> Value:
+    """`pullback.stop_gradient(x)`: the value, of which no derivative is taken."""
+    if isinstance(x, TupleValue):
+        return TupleValue(tuple(stop_gradient(ctx, v) for v in x.items), x.cls)
+    if isinstance(x, Known):
+        return x
+    if isinstance(x, Num) or (is_array(x) and facts.array_style(ctx, x) is not None):
+        return ctx.call(_stop, [x], hint="constant")
+    ctx.refuse("`stop_gradient` of a list, dict or object", "apply it to the arrays and numbers in it")
+
+
 # ---------------------------------------------------------------------------------------------------- collections
 
 FUNCTIONS: dict[Any, Handler] = {
+    markers.stop_gradient: stop_gradient,
     copy.copy: shallow,
     copy.deepcopy: deep,
     dataclasses.replace: replace,
