@@ -792,7 +792,13 @@ EFFECTS: list[Row] = [
 ]  # fmt: skip
 
 
+def spent(x):
+    z = zip(x, x)
+    return list(z) + list(z)  # here
+
+
 REFUSED: list[Row] = [
+    (spent, (V,)),
     (lambda x: x.flat[0], (V,)),
     (lambda x: x.view(np.int64), (V,)),
     (lambda x: x.strides, (V,)),

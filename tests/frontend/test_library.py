@@ -80,4 +80,5 @@ def test_refused(fn: Any, args: tuple[Any, ...]) -> None:
         lowered(fn, copy.deepcopy(args))
     assert caught.value.hint
     assert caught.value.loc is not None
-    assert caught.value.loc.line == fn.__code__.co_firstlineno
+    first = fn.__code__.co_firstlineno
+    assert caught.value.loc.line == first + (2 if fn is programs.spent else 0)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from pullback.frontend import library
 from pullback.frontend.expressions import Expressions
 from pullback.frontend.values import (
     ArrayRef,
@@ -139,6 +140,9 @@ class Access(Expressions):
             self.builder.call(core.list_get, self.operand(owner), self.operand(index), hint="item"), [owner])
 
     def _known_item(self, owner: Known, obj: Any, index: Value) -> Value:
+        found = library.subscript(self, obj, index)
+        if found is not None:
+            return found
         if isinstance(obj, tuple | list | range) and isinstance(index, Num):
             return self._item(TupleValue(tuple(Known(x) for x in obj)), [Known(x) for x in obj], index)
         if owner.path is not None and not isinstance(obj, str | tuple | range | bytes | type):

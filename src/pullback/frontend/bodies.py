@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -37,11 +38,17 @@ class Body:
         """The names that the body binds, parameters included."""
         return frozenset(bound_names(self.node))
 
+    @property
+    def is_prelude(self) -> bool:
+        """A function of the library's own: its places are the caller's, and calls of it may be nested in it."""
+        return self.source.file == _PRELUDE
+
     def loc(self, node: ast.AST) -> Loc:
         """The place of a node of this body."""
         return self.source.loc(node)
 
 
+_PRELUDE = str(Path(__file__).with_name("library") / "prelude.py")
 _bodies: dict[CodeType, tuple[FunctionSource, Body]] = {}
 
 

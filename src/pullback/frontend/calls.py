@@ -210,7 +210,7 @@ class Calls(Statements):
         return self.evaluate(last.value)
 
     def _check_recursion(self, body: Body) -> None:
-        if any(f.body is body for f in self.frames):
+        if any(f.body is body for f in self.frames) and not body.is_prelude:
             self.refuse(f"`{body.name}` calls itself: recursion is not supported here",
                         "write it as a loop")
         if len(self.frames) > _MAX_DEPTH:
@@ -225,7 +225,7 @@ class Calls(Statements):
         for base in cls.__mro__ if cls is not None else ():
             member = vars(base).get(name)
             if isinstance(member, FunctionType):
-                if isinstance(owner, TupleValue) and _is_generated(member):
+                if isinstance(owner, TupleValue) and (_is_generated(member) or member.__module__ == "collections"):
                     break
                 return self.call_value(Known(member), [owner, *args], kwargs)
             if isinstance(member, classmethod):

@@ -126,6 +126,8 @@ class Core(ABC):
         """The place of a node in the function being lowered."""
         if node is None or self.frame is None or self.environment is None or not hasattr(node, "lineno"):
             return self.builder.loc
+        if self.frame.body.is_prelude:
+            return self.builder.loc
         return self.frame.body.loc(node)
 
     def refuse(self, reason: str, hint: str = "", node: ast.AST | None = None) -> NoReturn:

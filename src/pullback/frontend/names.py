@@ -27,6 +27,7 @@ from pullback.frontend.values import (
     DictCell,
     FrozenRef,
     FunctionValue,
+    IterValue,
     Known,
     ListCell,
     Num,
@@ -67,6 +68,7 @@ class Names(Core):
         while frame is not None:
             found = self._bound(frame, name)
             if found is not None:
+                self._spend(frame, name, found)
                 return self._checked(found)
             if name in frame.body.locals:
                 self._unbound(name)
@@ -77,6 +79,12 @@ class Names(Core):
 
     def _bound(self, frame: Frame, name: str) -> Value | None:
         return self.state.names.get(frame.key(name))
+
+    def _spend(self, frame: Frame, name: str, value: Value) -> None:
+        """An iterator is good for one use."""
+        if isinstance(value, IterValue) and value.range_ is None:
+            spent = Mixed(f"`{name}` is an iterator, which is spent after its first use: make a list of it")
+            self.state.names[frame.key(name)] = Known(spent)
 
     def _checked(self, value: Value) -> Value:
         if isinstance(value, Known) and isinstance(value.obj, Mixed):
@@ -232,7 +240,7 @@ class Names(Core):
             return BoundMethod(owner, name)
         if owner.path is not None and not _is_library(obj):
             return self.outside(owner.path.attr(name))
-        if isinstance(found, _DATA) and not isinstance(found, _CONSTANT) and not isinstance(found, int | float | complex):
+        if isinstance(found, _DATA) and not isinstance(found, _CONSTANT) and not isinstance(found, int | float | complex | np.generic):
             if not (isinstance(found, tuple) and _is_constant(found)):
                 self.refuse(f"`{name}` is data of an object that the compiler cannot find again", "pass it as an argument")
         return Known(found)

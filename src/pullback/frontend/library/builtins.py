@@ -112,7 +112,7 @@ def _extremum(name: str, plain: Any, by: Any, op: Any) -> Handler:
             if default is not MISSING:
                 ctx.refuse(f"`{name}(..., default=...)` of a sequence whose length is known at run time only",
                            f"test the length: {name}(items) if len(items) else default")
-            sequence = _indexable(ctx, args[0], name)
+            sequence = indexable(ctx, args[0], name)
         return inline(ctx, by, key, sequence) if given(key) else inline(ctx, plain, sequence)
 
     return handler
@@ -130,7 +130,7 @@ def _of_integers(ctx: Context, name: str, op: Any, items: Sequence[Value]) -> Va
     return ctx.call(op, items, hint="n")
 
 
-def _indexable(ctx: Context, value: Value, what: str) -> Value:
+def indexable(ctx: Context, value: Value, what: str) -> Value:
     """The value, or a list of its items where it has no positions of its own."""
     if isinstance(value, IterValue) and value.range_ is None:
         return inline(ctx, prelude.collect, value)

@@ -153,7 +153,7 @@ def product(ctx: Context, *iterables: Value, repeat: Value = Known(1)) -> Value:
     if sequences is not None:
         return _as_value(itertools.product(*sequences, repeat=ctx.known(repeat)))
     if len(iterables) == 2 and ctx.known(repeat) == 1:
-        return inline(ctx, prelude.pairs, *iterables)
+        return inline(ctx, prelude.pairs, *[builtins.indexable(ctx, v, "itertools.product") for v in iterables])
     ctx.refuse("`itertools.product` of sequences whose lengths are known at run time only", "write nested loops")
 
 
