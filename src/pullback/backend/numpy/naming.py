@@ -19,7 +19,7 @@ from pullback.backend.numpy.lifetimes import Interval, Lifetimes, lifetimes
 from pullback.ir.nodes import UNDEF, Call, Const, For, Function, If, Operand, Var, While
 from pullback.ir.walk import statements
 
-ALWAYS_TAKEN = frozenset(keyword.kwlist) | frozenset(SYNTAX_BUILTINS) | {"np", "math"}
+ALWAYS_TAKEN = frozenset(keyword.kwlist) | frozenset(SYNTAX_BUILTINS) | {"np", "math", "_"}
 CLOSE_LOOK = 4  # of the names made from one hint, how many are compared interval by interval
 
 

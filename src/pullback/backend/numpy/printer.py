@@ -6,12 +6,17 @@ that a fault of the printer is an error here and never another program."""
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
-import astor
-
 from pullback.errors import PullbackError
+
+with warnings.catch_warnings():
+    warnings.simplefilter(
+        "ignore", DeprecationWarning
+    )  # astor asks for node classes that Python is about to drop
+    import astor
 
 WIDTH = 79
 _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_params", "type_ignores", "returns", "annotation"})
@@ -20,8 +25,6 @@ INDENT = 4
 
 class Comment(ast.stmt):
     """A comment on a line of its own; it stands in a block like a statement."""
-
-    _fields = ("text",)
 
     def __init__(self, text: str) -> None:
         super().__init__()
