@@ -24,6 +24,7 @@ from pullback.rules.registry import (
     row,
     rule,
 )
+from pullback.rules.tables import tables
 from pullback.styles.style import PY_FLOAT, Array, Foreign, Static, Style
 
 VECTOR = Array(np.dtype(float), (3,), True)
@@ -260,7 +261,7 @@ def test_explain_is_text_and_data() -> None:
 
 def test_packages_and_origins() -> None:
     register_package("tests_of_a_package")
-    assert registry._tables.packages.pop("tests_of_a_package") is Layer.THIRD_PARTY
+    assert tables.packages.pop("tests_of_a_package") is Layer.THIRD_PARTY
     row(plain, "x", x="2")
     assert rules_for(plain)[0].layer is Layer.USER
     assert rules_for(plain)[0].origin.module == __name__

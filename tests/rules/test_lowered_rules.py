@@ -1,4 +1,4 @@
-"""Every rule's text lowered by the front end: it computes what the text computes, all styles hold, options fold.
+"""Every rule's text lowered by the front end: it computes the same, all styles hold, options fold.
 
 With exact lengths and with a symbol for each; results are compared with those of the plain Python function.
 """

@@ -1,6 +1,4 @@
-"""Functions that move elements without computing: reshape, transpose, flip, roll, broadcast, tile, repeat,
-diagonals.
-"""
+"""Functions that move elements without computing: reshape, transpose, flip, roll, broadcast, tile, repeat."""
 
 from __future__ import annotations
 
@@ -25,13 +23,8 @@ from pullback.rules.ops.infer import (
     known,
     normal_axes,
     normal_axis,
-    one_like,
-    probed,
     product_axis,
     quotient_axis,
-    reduced,
-    result,
-    sum_axis,
 )
 from pullback.rules.registry import adopt, declare
 from pullback.styles.broadcast import as_array, broadcast_axes
@@ -40,7 +33,6 @@ from pullback.styles.style import (
     Array,
     Axis,
     Dim,
-    ListOf,
     Scalar,
     Static,
     Style,
@@ -49,14 +41,13 @@ from pullback.styles.style import (
     is_one,
     not_one,
     numeric,
-    same_length,
 )
 
 VIEW = Alias("view", (0,))
 MAYBE = Alias("maybe", (0,))
 
 
-def _like(a: Style, axes: Axes, is_contiguous: bool = False) -> Array:
+def like(a: Style, axes: Axes, is_contiguous: bool = False) -> Array:
     one = as_array(a)
     return array(one.dtype, axes, is_contiguous or (axes is not None and len(axes) == 0), one.kind)
 
@@ -116,10 +107,10 @@ def _reshape_style(
         raise TypeError("reshape without a shape")
     value = numeric(target)
     if not isinstance(value, Tup) and shape_axes(target) is None and known(target) is UNKNOWN:
-        return _like(a, None)
+        return like(a, None)
     axes = reshape_axes(axes_of(a), target)
     plain = known(order) in ("C", "A", "K") and contiguous(a)
-    return _like(a, axes, (plain or (axes is not None and len(axes) <= 1 and contiguous(a))))
+    return like(a, axes, (plain or (axes is not None and len(axes) <= 1 and contiguous(a))))
 
 
 def _reshape_alias(call: Call) -> Alias:
@@ -133,7 +124,7 @@ def _reshape_alias(call: Call) -> Alias:
 def _ravel_style(a: Style, order: Style = ORDER_C) -> Style:
     axes = axes_of(a)
     flat = known(order) == "C" or contiguous(a)
-    return _like(a, (fresh_dim() if axes is None else product_axis(axes),), flat)
+    return like(a, (fresh_dim() if axes is None else product_axis(axes),), flat)
 
 
 def _ravel_alias(call: Call) -> Alias:
@@ -147,40 +138,40 @@ def _ravel_alias(call: Call) -> Alias:
 def _squeeze_style(a: Style, axis: Style = NONE) -> Style:
     axes, over = axes_of(a), known(axis)
     if axes is None or over is UNKNOWN:
-        return _like(a, None)
+        return like(a, None)
     if over is None:
         if any(not is_one(x) and not not_one(x) for x in axes):
-            return _like(a, None)  # whether an axis goes is known at run time only
-        return _like(a, tuple(x for x in axes if not is_one(x)), contiguous(a))
+            return like(a, None)  # whether an axis goes is known at run time only
+        return like(a, tuple(x for x in axes if not is_one(x)), contiguous(a))
     gone = normal_axes(over, len(axes))
     if gone is None:
         raise TypeError("axis out of range")
-    return _like(a, tuple(x for i, x in enumerate(axes) if i not in gone), contiguous(a))
+    return like(a, tuple(x for i, x in enumerate(axes) if i not in gone), contiguous(a))
 
 
 def _expand_dims_style(a: Style, axis: Style) -> Style:
     axes, over = axes_of(a), known(axis)
     if axes is None or over is UNKNOWN:
-        return _like(a, None)
+        return like(a, None)
     count = len(over) if isinstance(over, tuple | list) else 1
     new = normal_axes(over, len(axes) + count)
     if new is None:
         raise TypeError("axis out of range")
     rest = list(axes)
-    return _like(a, tuple(1 if i in new else rest.pop(0) for i in range(len(axes) + count)), contiguous(a))
+    return like(a, tuple(1 if i in new else rest.pop(0) for i in range(len(axes) + count)), contiguous(a))
 
 
 def _atleast(rank: int) -> Any:
     def one(a: Style) -> Style:
         axes = axes_of(a)
         if axes is None:
-            return _like(a, None)
+            return like(a, None)
         if len(axes) >= rank:
-            return _like(a, axes, contiguous(a))
+            return like(a, axes, contiguous(a))
         padded: Axes = (1,) * (rank - len(axes)) + axes
         if rank == 3:
             padded = {0: (1, 1, 1), 1: (1, *axes, 1), 2: (*axes, 1)}[len(axes)]
-        return _like(a, padded, contiguous(a))
+        return like(a, padded, contiguous(a))
 
     def style(*arys: Style) -> Any:
         return one(arys[0]) if len(arys) == 1 else tuple(one(a) for a in arys)
@@ -199,15 +190,15 @@ def _same_or_view(call: Call) -> Alias:
 def _permuted(a: Style, order: tuple[int, ...] | None) -> Style:
     axes = axes_of(a)
     if axes is None or order is None:
-        return _like(a, one_like(axes))
-    return _like(a, tuple(axes[i] for i in order), contiguous(a) and order == tuple(range(len(axes))))
+        return like(a, one_like(axes))
+    return like(a, tuple(axes[i] for i in order), contiguous(a) and order == tuple(range(len(axes))))
 
 
 def _transpose_style(a: Style, axes: Style = NONE) -> Style:
     made = as_array(a)
     rank = made.rank if isinstance(made, Array) else 0
     if rank is None:
-        return _like(a, None)
+        return like(a, None)
     order = known(axes)
     if order is None:
         return _permuted(a, tuple(range(rank))[::-1])
@@ -217,7 +208,7 @@ def _transpose_style(a: Style, axes: Style = NONE) -> Style:
 def _matrix_transpose_style(x: Style, /) -> Style:
     axes = axes_of(x)
     if axes is None or len(axes) < 2:
-        return _like(x, None)
+        return like(x, None)
     return _permuted(x, (*range(len(axes) - 2), len(axes) - 1, len(axes) - 2))
 
 
@@ -225,7 +216,7 @@ def _swapaxes_style(a: Style, axis1: Style, axis2: Style) -> Style:
     axes = axes_of(a)
     pair = normal_axes((known(axis1), known(axis2)), len(axes)) if axes is not None else None
     if axes is None or pair is None:
-        return _like(a, one_like(axes))
+        return like(a, one_like(axes))
     order = list(range(len(axes)))
     order[pair[0]], order[pair[1]] = order[pair[1]], order[pair[0]]
     return _permuted(a, tuple(order))
@@ -234,10 +225,10 @@ def _swapaxes_style(a: Style, axis1: Style, axis2: Style) -> Style:
 def _moveaxis_style(a: Style, source: Style, destination: Style) -> Style:
     axes = axes_of(a)
     if axes is None:
-        return _like(a, None)
+        return like(a, None)
     src, dst = normal_axes(known(source), len(axes)), normal_axes(known(destination), len(axes))
     if src is None or dst is None:
-        return _like(a, one_like(axes))
+        return like(a, one_like(axes))
     order = [n for n in range(len(axes)) if n not in src]
     for to, frm in sorted(zip(dst, src, strict=True)):
         order.insert(to, frm)
@@ -248,7 +239,7 @@ def _rollaxis_style(a: Style, axis: Style, start: Style = ZERO) -> Style:
     axes, begin = axes_of(a), known(start)
     at = normal_axis(known(axis), len(axes)) if axes is not None and isinstance(known(axis), int) else None
     if axes is None or at is None or not isinstance(begin, int):
-        return _like(a, one_like(axes))
+        return like(a, one_like(axes))
     begin = begin + len(axes) if begin < 0 else begin
     order = [i for i in range(len(axes)) if i != at]
     order.insert(begin - 1 if at < begin else begin, at)
@@ -256,24 +247,24 @@ def _rollaxis_style(a: Style, axis: Style, start: Style = ZERO) -> Style:
 
 
 def _flip_style(m: Style, axis: Style = NONE) -> Style:
-    return _like(m, axes_of(m), axes_of(m) == ())
+    return like(m, axes_of(m), axes_of(m) == ())
 
 
 def _rot90_style(m: Style, k: Style = ONE, axes: Style = FIRST_TWO) -> Style:
     own, pair, times = axes_of(m), known(axes), known(k)
     if own is None or pair is UNKNOWN or not isinstance(times, int):
-        return _like(m, one_like(own))
+        return like(m, one_like(own))
     where = normal_axes(pair, len(own))
     if where is None:
         raise TypeError("axes out of range")
     made = list(own)
     if times % 2:
         made[where[0]], made[where[1]] = made[where[1]], made[where[0]]
-    return _like(m, tuple(made))
+    return like(m, tuple(made))
 
 
 def _roll_style(a: Style, shift: Style, axis: Style = NONE) -> Style:
-    return _like(a, axes_of(a), contiguous(a))
+    return like(a, axes_of(a), contiguous(a))
 
 
 # ------------------------------------------------------------------------------------ broadcasting, repeating
@@ -284,7 +275,7 @@ def _broadcast_to_style(array: Style, shape: Style, subok: Style = NONE) -> Styl
     own = axes_of(array)
     if axes is not None and own is not None and len(own) <= len(axes):
         axes = broadcast_axes(axes, own)
-    return _like(array, axes)
+    return like(array, axes)
 
 
 def _broadcast_arrays_style(*args: Style, subok: Style = NONE) -> Any:
@@ -292,7 +283,7 @@ def _broadcast_arrays_style(*args: Style, subok: Style = NONE) -> Any:
     for a in args:
         own = axes_of(a)
         axes = None if axes is None or own is None else broadcast_axes(axes, own)
-    return tuple(_like(a, axes, axes == axes_of(a) and contiguous(a)) for a in args)
+    return tuple(like(a, axes, axes == axes_of(a) and contiguous(a)) for a in args)
 
 
 def _broadcast_shapes_style(*args: Style) -> Style:
@@ -313,15 +304,15 @@ def _tile_style(A: Style, reps: Style) -> Style:
     counts = known(reps)
     axes = axes_of(A)
     if axes is None:
-        return _like(A, None)
+        return like(A, None)
     if counts is UNKNOWN:
         n = len(reps.items) if isinstance(reps, Tup) else 1
-        return _like(A, tuple(fresh_dim() for _ in range(max(n, len(axes)))), True)
+        return like(A, tuple(fresh_dim() for _ in range(max(n, len(axes)))), True)
     counts = (counts,) if not isinstance(counts, tuple | list) else tuple(counts)
     rank = max(len(counts), len(axes))
     padded = (1,) * (rank - len(axes)) + axes
     counts = (1,) * (rank - len(counts)) + counts
-    return _like(A, tuple(_times(x, int(c)) for x, c in zip(padded, counts, strict=True)), contiguous(A))
+    return like(A, tuple(_times(x, int(c)) for x, c in zip(padded, counts, strict=True)), contiguous(A))
 
 
 def _times(axis: Axis, count: int) -> Axis:
@@ -338,144 +329,19 @@ def _repeat_style(a: Style, repeats: Style, axis: Style = NONE) -> Style:
         axes = None if axes is None else (product_axis(axes),)
         over = 0
     if axes is None or not isinstance(over, int):
-        return _like(a, one_like(axes), True) if axes is not None else _like(a, None)
+        return like(a, one_like(axes), True) if axes is not None else like(a, None)
     at = normal_axis(over, len(axes))
     if at is None:
         raise TypeError("axis out of range")
     length = _times(axes[at], count) if isinstance(count, int) else fresh_dim()
-    return _like(a, (*axes[:at], length, *axes[at + 1 :]), True)
+    return like(a, (*axes[:at], length, *axes[at + 1 :]), True)
 
 
 def _resize_style(a: Style, new_shape: Style) -> Style:
-    return _like(a, shape_axes(new_shape), True)
-
-
-# --------------------------------------------------------------------------------------- diagonals, triangles
-
-
-def _diagonal_axis(rows: Axis, cols: Axis, offset: Any) -> Axis:
-    if offset == 0 and same_length(rows, cols):
-        return rows
-    if isinstance(rows, int) and isinstance(cols, int) and isinstance(offset, int):
-        return len(np.diagonal(np.empty((rows, cols), np.bool_), offset))
-    return fresh_dim()
-
-
-def _diagonal_style(a: Style, offset: Style = ZERO, axis1: Style = ZERO, axis2: Style = ONE) -> Style:
-    axes = axes_of(a)
-    pair = normal_axes((known(axis1), known(axis2)), len(axes)) if axes is not None else None
-    if axes is None or pair is None:
-        return _like(a, None)
-    rest = tuple(x for i, x in enumerate(axes) if i not in pair)
-    return _like(a, (*rest, _diagonal_axis(axes[pair[0]], axes[pair[1]], known(offset))))
-
-
-def _linalg_diagonal_style(x: Style, /, *, offset: Style = ZERO) -> Style:
-    return _diagonal_style(x, offset, Static(-2), Static(-1))
-
-
-def _diag_style(v: Style, k: Style = ZERO) -> Style:
-    axes, offset = axes_of(v), known(k)
-    if axes is None:
-        return _like(v, None)
-    if len(axes) == 2:
-        return _diagonal_style(v, k)
-    return _square_of(v, axes[0], offset)
-
-
-def _square_of(v: Style, axis: Axis, offset: Any) -> Style:
-    side: Axis = axis if offset == 0 else fresh_dim(not_one=isinstance(offset, int))
-    if isinstance(axis, int) and isinstance(offset, int):
-        side = axis + abs(offset)
-    return _like(v, (side, side), True)
-
-
-def _diag_alias(call: Call) -> Alias:
-    style = style_of(call.args[0])
-    if not isinstance(style, Array) or style.rank == 1:
-        return Alias()
-    return VIEW if style.rank == 2 else MAYBE
-
-
-def _diagflat_style(v: Style, k: Style = ZERO) -> Style:
-    axes = axes_of(v)
-    return _square_of(v, fresh_dim() if axes is None else product_axis(axes), known(k))
-
-
-def _trace_style(
-    a: Style,
-    offset: Style = ZERO,
-    axis1: Style = ZERO,
-    axis2: Style = ONE,
-    dtype: Style = NONE,
-    out: Style = NONE,
-) -> Style:
-    kind_dtype, top = probed(np.sum, a)
-    axes = reduced(axes_of(a), Tup((axis1, axis2)), Static(False))
-    return result(kind_dtype if dtype == NONE else None, axes, False, top)
-
-
-def _linalg_trace_style(x: Style, /, *, offset: Style = ZERO, dtype: Style = NONE) -> Style:
-    return _trace_style(x, offset, Static(-2), Static(-1), dtype)
-
-
-def _triangle_style(m: Style, k: Style = ZERO) -> Style:
-    one, axes = as_array(m), axes_of(m)
-    if axes is not None and len(axes) == 1:  # a vector is taken as every row of a square
-        return array(one.dtype, (axes[0], axes[0]), True, one.kind)
-    return array(one.dtype, axes, contiguous(m), one.kind)
-
-
-# -------------------------------------------------------------------------------------------------- splitting
-
-
-def _split_style(ary: Style, indices_or_sections: Style, axis: Style = ZERO) -> Any:
-    axes, cuts, at = axes_of(ary), known(indices_or_sections), known(axis)
-    where = normal_axis(at, len(axes)) if axes is not None and isinstance(at, int) else None
-    if axes is None or where is None:
-        raise TypeError("a split of unknown rank or axis")
-    if cuts is UNKNOWN and isinstance(indices_or_sections, Tup):
-        cuts = (UNKNOWN,) * len(indices_or_sections.items)
-    if cuts is UNKNOWN:
-        raise TypeError("a split into an unknown number of pieces")
-    return tuple(
-        _like(ary, (*axes[:where], n, *axes[where + 1 :]), contiguous(ary) and where == 0)
-        for n in _pieces(axes[where], cuts)
-    )
-
-
-def _pieces(axis: Axis, cuts: Any) -> list[Axis]:
-    if isinstance(cuts, tuple | list | np.ndarray):
-        if isinstance(axis, int) and UNKNOWN not in tuple(cuts):
-            return [len(p) for p in np.split(np.empty(axis, np.bool_), list(cuts))]
-        return [fresh_dim() for _ in range(len(cuts) + 1)]
-    if isinstance(axis, int):
-        return [len(p) for p in np.array_split(np.empty(axis, np.bool_), cuts)]
-    one = fresh_dim()
-    return [fresh_dim() if cuts != 1 else axis for _ in range(cuts)] if cuts != 1 else [one]
-
-
-def _hsplit_style(ary: Style, indices_or_sections: Style) -> Any:
-    axes = axes_of(ary)
-    return _split_style(ary, indices_or_sections, Static(0 if axes is not None and len(axes) == 1 else 1))
-
-
-def _unstack_style(x: Style, /, *, axis: Style = ZERO) -> Any:
-    axes, at = axes_of(x), known(axis)
-    where = normal_axis(at, len(axes)) if axes is not None and isinstance(at, int) else None
-    if axes is None or where is None:
-        raise TypeError("an unstack of unknown rank")
-    one = _like(x, (*axes[:where], *axes[where + 1 :]), contiguous(x) and where == 0)
-    length = axes[where]
-    return (one,) * length if isinstance(length, int) else ListOf(one)
-
-
-def _trim_style(filt: Style, trim: Style = NONE, axis: Style = NONE) -> Style:
-    return _like(filt, one_like(axes_of(filt)))
+    return like(a, shape_axes(new_shape), True)
 
 
 def _declare_all() -> None:
-    fn: Any
     adopt(np.shape, core.shape)
     declare(np.reshape, style=_reshape_style, alias=_reshape_alias, cheap=True)
     declare(np.ravel, style=_ravel_style, alias=_ravel_alias, cheap=True)
@@ -487,13 +353,10 @@ def _declare_all() -> None:
     if hasattr(np, "matrix_transpose"):
         declare(np.matrix_transpose, style=_matrix_transpose_style, alias=VIEW, cheap=True)
         declare(np.linalg.matrix_transpose, style=_matrix_transpose_style, alias=VIEW, cheap=True)
-        declare(np.linalg.diagonal, style=_linalg_diagonal_style, alias=VIEW, cheap=True)
-        declare(np.linalg.trace, style=_linalg_trace_style)
     declare(np.swapaxes, style=_swapaxes_style, alias=VIEW, cheap=True)
     declare(np.moveaxis, style=_moveaxis_style, alias=VIEW, cheap=True)
     declare(np.rollaxis, style=_rollaxis_style, alias=VIEW, cheap=True)
-    for fn in (np.flip,):
-        declare(fn, style=_flip_style, alias=VIEW, cheap=True)
+    declare(np.flip, style=_flip_style, alias=VIEW, cheap=True)
     declare(np.fliplr, style=lambda m: _flip_style(m), alias=VIEW, cheap=True)
     declare(np.flipud, style=lambda m: _flip_style(m), alias=VIEW, cheap=True)
     declare(np.rot90, style=_rot90_style, alias=VIEW, cheap=True)
@@ -504,29 +367,6 @@ def _declare_all() -> None:
     declare(np.tile, style=_tile_style)
     declare(np.repeat, style=_repeat_style)
     declare(np.resize, style=_resize_style)
-    declare(np.diagonal, style=_diagonal_style, alias=VIEW, cheap=True)
-    declare(np.diag, style=_diag_style, alias=_diag_alias)
-    declare(np.diagflat, style=_diagflat_style)
-    declare(np.trace, style=_trace_style)
-    declare(np.triu, style=_triangle_style)
-    declare(np.tril, style=_triangle_style)
-    declare(np.split, style=_split_style, alias=VIEW)
-    declare(np.array_split, style=_split_style, alias=VIEW)
-    declare(np.hsplit, style=_hsplit_style, alias=VIEW)
-    declare(
-        np.vsplit,
-        style=lambda ary, indices_or_sections: _split_style(ary, indices_or_sections, ZERO),
-        alias=VIEW,
-    )
-    declare(
-        np.dsplit,
-        style=lambda ary, indices_or_sections: _split_style(ary, indices_or_sections, Static(2)),
-        alias=VIEW,
-    )
-    if hasattr(np, "unstack"):
-        declare(np.unstack, style=_unstack_style, alias=VIEW)
-    declare(np.trim_zeros, style=_trim_style, alias=MAYBE)
 
 
 _declare_all()
-__all__ = ["reshape_axes", "sum_axis"]
