@@ -19,6 +19,7 @@ from pullback.rules.ops.infer import (
     known,
     normal_axes,
     normal_axis,
+    one_like,
     probed,
     product_axis,
     reduced,

@@ -23,6 +23,7 @@ from pullback.rules.ops.infer import (
     known,
     normal_axes,
     normal_axis,
+    one_like,
     product_axis,
     quotient_axis,
 )
