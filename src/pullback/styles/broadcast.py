@@ -16,6 +16,7 @@ from pullback.styles.style import (
     Axis,
     ListOf,
     Scalar,
+    Static,
     Style,
     Tup,
     fresh_dim,
@@ -55,6 +56,10 @@ def as_array(style: Style) -> Array | Scalar:
     style = numeric(style)
     if isinstance(style, Scalar | Array):
         return style
+    if isinstance(style, Static) and isinstance(style.value, np.ndarray):
+        return Array(style.value.dtype, style.value.shape, style.value.flags.c_contiguous)
+    if isinstance(style, Static) and isinstance(style.value, tuple | list):
+        style = Tup(tuple(Static(v) for v in style.value))
     if isinstance(style, Tup | ListOf):
         return array_of_sequence(style)
     return Array(None, None)
