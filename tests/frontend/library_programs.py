@@ -9,8 +9,10 @@ import copy
 import dataclasses
 import functools
 import itertools
+import logging
 import math
 import operator
+import random
 from collections import namedtuple
 from typing import Any
 
@@ -29,6 +31,7 @@ M = np.array([True, False, True, False])
 Z = np.array([1.0 + 2.0j, -0.5 - 1.0j, 3.0j])
 NC = np.arange(12.0).reshape(3, 4)[:, ::2]
 
+LOGGER = logging.getLogger("pullback.programs")
 Point = namedtuple("Point", "x y")
 
 Row = tuple[Any, tuple[Any, ...]]
@@ -786,7 +789,26 @@ def printed(x):
     return x * 2
 
 
+def legacy(x):
+    rs = np.random.RandomState(1)
+    return x * rs.randn(4) + rs.rand(2, 4) + x[rs.permutation(4)]
+
+
+def python_random(x):
+    random.seed(2)
+    return random.gauss(x, 2.0) + random.uniform(x, 3.0) * random.random()
+
+
+def logged(x):
+    LOGGER.debug("x is %s", x)
+    logging.debug("again")
+    np.testing.assert_allclose(x, x)
+    np.seterr(all="warn")
+    return x * 2
+
+
 EFFECTS: list[Row] = [
+    (legacy, (V,)), (python_random, (1.5,)), (logged, (V,)),
     (seeded, (V,)), (normal_draws, (V,)), (uniform_draws, (V,)), (choice_draws, (V,)), (generator, (V,)),
     (generator_argument, (V, np.random.default_rng(2))), (printed, (V,)),
 ]  # fmt: skip
@@ -798,6 +820,8 @@ def spent(x):
 
 
 REFUSED: list[Row] = [
+    (lambda x: np.broadcast_to(x, (2, 4)).fill(1.0), (V,)),
+    (lambda x: x.diagonal().sort(), (S,)),
     (spent, (V,)),
     (lambda x: x.flat[0], (V,)),
     (lambda x: x.view(np.int64), (V,)),

@@ -47,6 +47,7 @@ from pullback.styles.indexing import is_basic
 from pullback.styles.style import Anything, Array, ListOf, Scalar, Static, Style, Tup, numeric
 
 SAFE: dict[str, np.ufunc] = {"/": np.true_divide, "//": np.floor_divide, "%": np.remainder, "**": np.power}
+READ_ONLY = (np.broadcast_to, np.diagonal, np.diag, np.lib.stride_tricks.sliding_window_view)
 
 
 class Unroll(Exception):
@@ -426,6 +427,8 @@ class Core(ABC):
             target = self.thaw(target)
         if not isinstance(target, ArrayRef):
             self.refuse("a write into something that is not known to be an array", "write into an array or a list")
+        if any(step.kind == "view" and step.meta.fn in READ_ONLY for step in target.path):
+            self.refuse("a write into a view that NumPy makes read-only", "write into a copy, or into the base by index")
         cell = self._array(target.cell)
         operand = self.operand(value)
         self._note_write(cell, target.cell)

@@ -6,8 +6,8 @@ none of them and has an operation is called as that operation.  `method` and `at
 
 from __future__ import annotations
 
-import logging
 import operator
+import sys
 import types
 from typing import Any
 
@@ -68,10 +68,17 @@ def dispatch(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value | None:
         if isinstance(fn, classes):
             found: Value | None = special(ctx, fn, args, kwargs)
             return found
-    op = op_of(fn)
-    if op is not None or path_of(fn):
+    if op_of(fn) is not None or path_of(fn):
         return _operation(ctx, fn, args, kwargs)
+    if _checks_only(fn):
+        return builtins.silent_effect(fn)(ctx, *args, **kwargs)
     return None
+
+
+def _checks_only(fn: Any) -> bool:
+    """Whether a function is one of `numpy.testing`, which would be slow to import only to know its functions."""
+    module = sys.modules.get("numpy.testing")
+    return module is not None and getattr(module, getattr(fn, "__name__", ""), None) is fn
 
 
 def _handler(fn: Any) -> Handler | None:
@@ -124,18 +131,11 @@ def _unbound(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value | None:
     return method(ctx, args[0], fn.__name__, args[1:], kwargs)
 
 
-def _bound_method(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value | None:
-    if isinstance(fn.__self__, logging.Logger):
-        return effects.log(ctx, fn, args, kwargs)
-    return None
-
-
 _SPECIAL: tuple[tuple[Any, Any], ...] = (
     (np.vectorize, broadcasting.vectorized_call),
     (_GETTERS, functional.getter_call),
     (types.BuiltinMethodType, _bound_builtin),
     ((types.MethodDescriptorType, types.WrapperDescriptorType), _unbound),
-    (types.MethodType, _bound_method),
 )
 
 

@@ -22,7 +22,7 @@ from pullback.ir import core_ops as core
 from pullback.ir.core_ops import shape_axes
 from pullback.ir.nodes import Op
 from pullback.rules.registry import op_of, path_of
-from pullback.styles.style import FLOAT64, INT64, PY_FLOAT, PY_INT, Anything, Array, Foreign, Static, Style
+from pullback.styles.style import FLOAT64, INT64, PY_FLOAT, PY_INT, Anything, Array, Foreign, Scalar, Static, Style, Tup, numeric
 
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 _ops: dict[tuple[Any, Any], Op] = {}
@@ -59,6 +59,20 @@ def _is_generator_style(style: Style) -> bool:
     if isinstance(style, Static):
         return isinstance(style.value, _GENERATORS)
     return isinstance(style, Foreign) and issubclass(style.cls, _GENERATORS)
+
+
+def _dims(*args: Style, **_: Style) -> Style:
+    """The style of `rand(2, 3)` after the generator."""
+    sizes = tuple(a for a in args if not _is_generator_style(a))
+    return Array(FLOAT64, shape_axes(Tup(sizes)), True) if sizes else PY_FLOAT
+
+
+def _permutation(*args: Style, **_: Style) -> Style:
+    """The style of a permutation of n numbers, or of an array."""
+    x = numeric(args[-1])
+    if isinstance(x, Scalar):
+        return Array(INT64, shape_axes(x), True)
+    return Array(x.dtype, x.axes, True, x.kind) if isinstance(x, Array) else Anything()
 
 
 def _sized(kind: Any) -> Callable[..., Style]:
@@ -158,9 +172,23 @@ def _only_constants(ctx: Context, what: str, args: Args, kwargs: Kwargs) -> None
 def _opaque_draw(fn: Any) -> Handler:
     def handler(ctx: Context, *args: Value, **kwargs: Value) -> Value:
         _only_constants(ctx, name_of(fn), args, kwargs)
-        return ctx.call(op_of(fn) or _effect_op(fn, _unknown), args, kwargs, "draw")
+        style = _permutation if fn == np.random.permutation else _unknown
+        return ctx.call(op_of(fn) or _effect_op(fn, style), args, kwargs, "draw")
 
     return handler
+
+
+_GENERATOR, _LEGACY = _GENERATORS
+_STYLES: dict[Any, Callable[..., Style]] = {
+    _GENERATOR.random: _floats,
+    _GENERATOR.standard_normal: _floats,
+    _LEGACY.random_sample: _floats,
+    _LEGACY.standard_normal: _floats,
+    _LEGACY.rand: _dims,
+    _LEGACY.randn: _dims,
+    _GENERATOR.permutation: _permutation,
+    _LEGACY.permutation: _permutation,
+}
 
 
 def generator_method(ctx: Context, owner: Value, name: str, args: Args, kwargs: Kwargs) -> Value:
@@ -172,8 +200,7 @@ def generator_method(ctx: Context, owner: Value, name: str, args: Args, kwargs: 
     if fn is None or name == "shuffle":
         ctx.refuse(f"`{cls.__name__}.{name}`", "draw an order with permutation(n) and index by it")
     _only_constants(ctx, f"{cls.__name__}.{name}", args, kwargs)
-    sized = name in ("random", "standard_normal", "random_sample") and not kwargs.keys() - {"size"}
-    style = _floats if sized else _unknown
+    style = _STYLES.get(fn, _unknown) if not kwargs.keys() - {"size"} else _unknown
     return ctx.call(_effect_op(fn, style), [owner, *args], kwargs, "draw")
 
 
@@ -211,11 +238,24 @@ def opaque_method(ctx: Context, owner: Value, name: str, args: Args, kwargs: Kwa
     return ctx.call(core.call_effect, [bound, *args], kwargs, "result")
 
 
-def log(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
-    """A call of a logger's method."""
-    return builtins.silent_effect(fn)(ctx, *args, **kwargs)
+def gauss(ctx: Context, mu: Value = Known(0.0), sigma: Value = Known(1.0)) -> Value:
+    """`random.gauss(mu, sigma)`, written as the standard draw that Python makes of it."""
+    draw = ctx.call(_effect_op(random.gauss, _float), [], {}, "draw")
+    return _plus(ctx, mu, _times(ctx, draw, sigma))
 
 
+def python_uniform(ctx: Context, a: Value, b: Value) -> Value:
+    """`random.uniform(a, b)`, as Python computes it."""
+    draw = ctx.call(_effect_op(random.random, _float), [], {}, "draw")
+    return _plus(ctx, a, _times(ctx, ctx.call(core.OPERATORS["-"], [b, a]), draw))
+
+
+_LOGGER = logging.Logger
+_SILENT = (
+    random.seed, logging.debug, logging.info, logging.warning, logging.error, logging.critical, _LOGGER.debug,
+    _LOGGER.info, _LOGGER.warning, _LOGGER.error, _LOGGER.critical, _LOGGER.exception, _LOGGER.log, np.seterr,
+    np.set_printoptions, np.save, np.savetxt, np.savez, np.savez_compressed,
+)  # fmt: skip
 _CLOCKS = (time.time, time.perf_counter, time.monotonic, time.process_time)
 _INTEGER_CLOCKS = (time.time_ns, time.perf_counter_ns, time.monotonic_ns, time.process_time_ns)
 _OWN_DRAWS = ("shuffle", "normal", "uniform")
@@ -236,6 +276,7 @@ FUNCTIONS: dict[Any, Handler] = {
     time.sleep: builtins.silent_effect(time.sleep),
     random.random: _call(random.random, _float),
     random.randint: _call(random.randint, _int),
-    random.seed: builtins.silent_effect(random.seed),
-    **{fn: builtins.silent_effect(fn) for fn in (logging.debug, logging.info, logging.warning, logging.error)},
+    random.gauss: gauss,
+    random.uniform: python_uniform,
+    **{fn: builtins.silent_effect(fn) for fn in _SILENT},
 }
