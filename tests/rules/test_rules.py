@@ -356,3 +356,36 @@ def _extra_cases() -> None:
 
 
 _extra_cases()
+
+
+OTHER_NAMES = {
+    "np.reshape",
+    "np.pad",
+    "np.gradient",
+    "np.atleast_1d",
+    "np.atleast_2d",
+    "np.atleast_3d",
+}  # *args, old names
+
+
+def test_parameters_are_named_and_placed_as_numpys() -> None:
+    """Calls bind by position and by name; `out` is the front end's."""
+    wrong = []
+    for rule in OTHERS:
+        if not isinstance(rule, Structured):
+            continue
+        if not inspect.isfunction(getattr(rule.fn, "__wrapped__", rule.fn)) or rule.name in OTHER_NAMES:
+            continue
+        theirs = inspect.signature(rule.fn).parameters
+        if any(p.kind is p.POSITIONAL_ONLY for p in theirs.values()):
+            continue
+        placed = [
+            n
+            for n, p in theirs.items()
+            if p.kind is not p.KEYWORD_ONLY and n != "out" and p.kind is not p.VAR_POSITIONAL
+        ]
+        for i, (name, p) in enumerate(rule.signature.parameters.items()):
+            if name in theirs and (p.kind is p.KEYWORD_ONLY or placed[i : i + 1] == [name]):
+                continue
+            wrong.append(f"{rule_id(rule)}: {name} at {i}, NumPy has {list(theirs)}")
+    assert not wrong, "\n".join(wrong)

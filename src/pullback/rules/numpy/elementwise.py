@@ -162,7 +162,7 @@ def above(x, y):
 
 
 @rule(np.clip, wrt="a, a_min, a_max, min, max", hop="H3")
-def clip(a, a_min=None, a_max=None, min=None, max=None, *, out, out_bar):
+def clip(a, a_min=None, a_max=None, *, min=None, max=None, out, out_bar):
     """Where a bound binds the derivative is the bound's; ties are shared."""
     low = min if a_min is None else a_min
     high = max if a_max is None else a_max

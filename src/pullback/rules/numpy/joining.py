@@ -27,20 +27,37 @@ ROW = np.array([[1.0, -1.0, 2.0]])
 
 
 @rule(
-    (np.array, np.asanyarray, np.asarray, np.asarray_chkfinite, np.ascontiguousarray, np.asfortranarray),
+    np.array,
     cases=(
         case(V),
         case(M),
         case([V, W]),
         case(2.0),
-        case([1.0, 2.5], wrt=(0,)),
-        case([[1.0, 2.0], [3.0, 4.0]], wrt=(0,)),
+        case([1.0, 2.5]),
+        case([[1.0, 2.0], [3.0, 4.0]]),
+        case(V, ndmin=2),
     ),
 )
-def array(object, dtype=None, order=None, *, copy=True, ndmin=0, out, out_bar):
+def array(object, dtype=None, *, copy=True, order="K", ndmin=0, out, out_bar):
     """The same array; the items of a list get theirs by index."""
     if ndmin:
         return np.reshape(out_bar, np.shape(object))
+    return out_bar
+
+
+@rule((np.asarray, np.asanyarray), linear="a", cases=(case(V), case([V, W]), case(2.0), case([1.0, 2.5])))
+def asarray(a, dtype=None, order=None, *, copy=None, out, out_bar):
+    """The same array; the items of a list get theirs by index."""
+    return out_bar
+
+
+@rule(
+    (np.asarray_chkfinite, np.ascontiguousarray, np.asfortranarray),
+    linear="a",
+    cases=(case(V), case(M), case([1.0, 2.5])),
+)
+def converted(a, dtype=None, *, out, out_bar):
+    """The same array."""
     return out_bar
 
 
@@ -301,10 +318,16 @@ def rows_as_columns(tup, *, out, out_bar):
     return np.transpose(out_bar)
 
 
-@rule((np.concatenate, np.hstack), when="array:2", guard=_known_axis(1), cases=(case(M),))
+@rule(np.concatenate, when="array:2", guard=_known_axis(1), cases=(case(M),))
 def rows_joined(arrays, axis=0, *, out, out_bar):
     """The rows of a matrix, end to end."""
     return np.reshape(out_bar, np.shape(arrays))
+
+
+@rule(np.hstack, when="array:2", cases=(case(M),))
+def rows_beside(tup, *, out, out_bar):
+    """The rows of a matrix, end to end."""
+    return np.reshape(out_bar, np.shape(tup))
 
 
 @rule(

@@ -28,7 +28,7 @@ def nancumsum(a, axis=None, dtype=None, *, out, out_bar):
     return np.where(np.isnan(a), 0, cumsum(a, axis, out=out, out_bar=out_bar))
 
 
-def cumulative_sum(x, axis=None, dtype=None, include_initial=False, *, out, out_bar):
+def cumulative_sum(x, *, axis=None, dtype=None, include_initial=False, out, out_bar):
     """A running sum; its initial zero is constant."""
     bar = out_bar
     if include_initial:
@@ -72,7 +72,7 @@ def nancumprod(a, axis=None, dtype=None, *, out, out_bar):
     return np.where(np.isnan(a), 0, cumprod(filled, axis, out=out, out_bar=out_bar))
 
 
-def cumulative_prod(x, axis=None, dtype=None, include_initial=False, *, out, out_bar):
+def cumulative_prod(x, *, axis=None, dtype=None, include_initial=False, out, out_bar):
     """A running product; its initial one is constant."""
     bar = out_bar
     if include_initial:
