@@ -10,4 +10,6 @@ DOCS = Path(__file__).parents[2] / "docs" / "rules.md"
 
 
 def test_the_docs_are_fresh() -> None:
-    assert DOCS.read_text() == markdown(), "run: python -m pullback.rules.listing > docs/rules.md"
+    """Older Pythons and NumPys have fewer functions: every line of theirs is there."""
+    missing = set(markdown().splitlines()) - set(DOCS.read_text().splitlines())
+    assert not missing, f"run: python -m pullback.rules.listing > docs/rules.md ({sorted(missing)[:3]})"

@@ -1,6 +1,6 @@
 """The rule table as text: `docs/rules.md` is `markdown()`, checked by a test.
 
-    python -m pullback.rules.listing > docs/rules.md
+python -m pullback.rules.listing > docs/rules.md
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def markdown() -> str:
     differentiable = [r for r in rules if not isinstance(r, NonDifferentiable | Generic)]
     lines += [_line(r) for r in sorted(differentiable, key=_order)]
     constant = sorted({r.name for r in rules if isinstance(r, NonDifferentiable)})
-    lines += ["", "## Without derivative", "", ", ".join(f"`{name}`" for name in constant), ""]
+    lines += ["", "## Without derivative", "", *(f"- `{name}`" for name in constant), ""]
     return "\n".join(lines)
 
 
@@ -53,7 +53,13 @@ def _operands(rule: Rule) -> str:
 def _derivative(rule: Rule) -> str:
     if isinstance(rule, Row):
         return "; ".join(f"{name}: `{text}`" for name, text in rule.partials.items())
-    fn = rule.pullback if isinstance(rule, Structured) else rule.build if isinstance(rule, BuilderRule) else None
+    fn = (
+        rule.pullback
+        if isinstance(rule, Structured)
+        else rule.build
+        if isinstance(rule, BuilderRule)
+        else None
+    )
     return (getattr(fn, "__doc__", None) or "").strip().split("\n")[0]
 
 

@@ -14,7 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from pullback.styles.style import Array, Foreign, Scalar, Static, Style, kind, numeric, style_of_number
+from pullback.styles.style import (
+    Array,
+    Foreign,
+    ListOf,
+    Scalar,
+    Static,
+    Style,
+    Tup,
+    kind,
+    numeric,
+    style_of_number,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +69,14 @@ def _is_real(style: Style) -> bool:
     return kind(style) in tuple("bif")
 
 
+def _is_sequence(style: Style) -> bool:
+    return isinstance(style, Tup)
+
+
+def _is_list(style: Style) -> bool:
+    return isinstance(style, ListOf)
+
+
 _NAMED = {
     p.name: p
     for p in (
@@ -69,6 +88,8 @@ _NAMED = {
         Pattern("scalar", _is_scalar, 2),
         Pattern("static", _is_static, 3),
         Pattern("static number", _is_static_number, 3),
+        Pattern("sequence", _is_sequence, 3),
+        Pattern("list", _is_list, 3),
     )
 }
 NUMBER = _NAMED["number"]

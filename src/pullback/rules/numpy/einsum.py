@@ -20,7 +20,7 @@ from pullback.rules.numpy.reductions import M, T, V
 from pullback.rules.ops.products import einsum_labels
 from pullback.rules.registry import builder, op_of
 from pullback.styles.broadcast import as_array
-from pullback.styles.style import Scalar, Static, Tup, kind
+from pullback.styles.style import Scalar, Static, kind
 
 
 def _subscripts_known(site: Site) -> bool:
@@ -130,7 +130,7 @@ def _diagonal_bar(b: Builder, term: str, distinct: str, operand: Operand, bar: O
 
 @builder(
     np.linalg.multi_dot,
-    when=(lambda style: isinstance(style, Tup),),
+    when="sequence",
     cases=(case([M, S]), case([M, S, V]), case([V, S, S, W]), case([M, S, R])),
 )
 def multi_dot(

@@ -20,7 +20,7 @@ from pullback.rules.numpy.reductions import M, T, V
 from pullback.rules.ops.infer import known, normal_axis
 from pullback.rules.registry import builder, op_of, rule
 from pullback.styles.broadcast import as_array
-from pullback.styles.style import Array, ListOf, Scalar, Static, Style, Tup, numeric
+from pullback.styles.style import Array, ListOf, Scalar, Static, Style, numeric
 
 W = np.array([0.5, 1.0, -2.0])
 ROW = np.array([[1.0, -1.0, 2.0]])
@@ -73,14 +73,6 @@ def astype(x, dtype, *, copy=True, out, out_bar):
 
 
 # ---------------------------------------------------------------------------------------------- concatenation
-
-
-def _is_list(style: Style) -> bool:
-    return isinstance(style, ListOf)
-
-
-def _is_pack(style: Style) -> bool:
-    return isinstance(style, Tup)
 
 
 def _known_axis(position: int):
@@ -165,7 +157,7 @@ def _prepended(rank: int, least: int, axis: int) -> int:
 
 @builder(
     np.concatenate,
-    when=(_is_pack,),
+    when="sequence",
     guard=_known_axis(1),
     linear="arrays",
     cases=(
@@ -196,7 +188,7 @@ def _positive(out: Operand, axis: int) -> int:
     return axis if at is None else at
 
 
-@builder(np.hstack, when=(_is_pack,), linear="tup", cases=(case((V, W)), case([M, M]), case((2.0, V))))
+@builder(np.hstack, when="sequence", linear="tup", cases=(case((V, W)), case([M, M]), case((2.0, V))))
 def hstack(
     b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
 ) -> list[Operand]:
@@ -205,7 +197,7 @@ def hstack(
     return [_parts(b, args[0].items, out, out_bar, 0 if _rank(out) == 1 else 1, False, 1)]
 
 
-@builder(np.vstack, when=(_is_pack,), linear="tup", cases=(case((V, W)), case([M, V]), case((M, M))))
+@builder(np.vstack, when="sequence", linear="tup", cases=(case((V, W)), case([M, V]), case((M, M))))
 def vstack(
     b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
 ) -> list[Operand]:
@@ -214,7 +206,7 @@ def vstack(
     return [_parts(b, args[0].items, out, out_bar, 0, False, 2)]
 
 
-@builder(np.dstack, when=(_is_pack,), linear="tup", cases=(case((V, W)), case([M, M]), case((T, T))))
+@builder(np.dstack, when="sequence", linear="tup", cases=(case((V, W)), case([M, M]), case((T, T))))
 def dstack(
     b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
 ) -> list[Operand]:
@@ -223,7 +215,7 @@ def dstack(
     return [_parts(b, args[0].items, out, out_bar, 2, False, 3)]
 
 
-@builder(np.column_stack, when=(_is_pack,), linear="tup", cases=(case((V, W)), case([M.T, V])))
+@builder(np.column_stack, when="sequence", linear="tup", cases=(case((V, W)), case([M.T, V])))
 def column_stack(
     b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
 ) -> list[Operand]:
@@ -253,7 +245,7 @@ def append(
     return list(pieces.items)
 
 
-@rule(np.concatenate, when=(_is_list,), guard=_known_axis(1), cases=())
+@rule(np.concatenate, when="list", guard=_known_axis(1), cases=())
 def concatenate_list(arrays, axis=0, *, out, out_bar):
     """A run-time list of slices."""
     moved = np.moveaxis(out_bar, axis, 0)
@@ -368,7 +360,7 @@ def delete(arr, obj, axis=None, *, out, out_bar):
 
 @builder(
     np.block,
-    when=(_is_pack,),
+    when="sequence",
     linear="arrays",
     cases=(case([[M, M], [ROW, ROW]]), case([V, W]), case([[M], [V]])),
 )
