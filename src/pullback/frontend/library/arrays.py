@@ -13,6 +13,7 @@ import numpy as np
 from pullback.frontend.context import Context
 from pullback.frontend.library import facts, mutation, numpy_calls, prelude, scalars
 from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, emit, given, inline, invoke, is_array
+from pullback.frontend.refusals import refusal
 from pullback.frontend.values import BoundMethod, Known, TupleValue, Value
 from pullback.ir import core_ops as core
 
@@ -53,14 +54,14 @@ REFUSED: dict[str, tuple[str, str]] = {
     "setfield": ("`.setfield` writes raw memory", "assign to x[...] or to x.real"),
     "getfield": ("`.getfield` reads raw memory", "index the array"),
     "byteswap": ("`.byteswap`", "convert with .astype"),
-    "view": ("`.view(dtype)` reads raw memory", "convert with .astype; for a plain view write x[...]"),
+    "view": refusal("view-dtype"),
     "newbyteorder": ("`.newbyteorder`", "convert with .astype"),
     "partition": ("`.partition` in place", "use x[...] = np.partition(x, k)"),
     "tofile": ("`.tofile`", "write files outside the function"),
     "tobytes": ("`.tobytes`", "make bytes outside the function"),
     "dump": ("`.dump`", "write files outside the function"),
     "dumps": ("`.dumps`", "make bytes outside the function"),
-    "flat": ("`.flat`", "use x.ravel() to read, or x.reshape(-1)[i] = v of a contiguous array to write"),
+    "flat": refusal("flat"),
     "data": ("`.data` is raw memory", "index the array"),
     "ctypes": ("`.ctypes` is raw memory", "index the array"),
     "strides": ("`.strides`", "use the shape"),

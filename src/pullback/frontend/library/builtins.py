@@ -14,6 +14,7 @@ from typing import Any
 from pullback.frontend.context import Context
 from pullback.frontend.library import facts, iteration, prelude, scalars
 from pullback.frontend.library.calls import NONE, Handler, given, inline, storages
+from pullback.frontend.refusals import refusal
 from pullback.frontend.values import (
     BoundMethod,
     CellRef,
@@ -79,25 +80,65 @@ def _length_of_cell(ctx: Context, value: Value) -> Value:
 
 def sum_(ctx: Context, iterable: Value, start: Value = Known(0)) -> Value:
     """`sum(iterable, start)`."""
-    return inline(ctx, prelude.add_up, _source(ctx, iterable, "sum"), start)
+    items = _at_hand(ctx, iterable)
+    if items is None:
+        return inline(ctx, prelude.add_up, iteration.needed(ctx, iterable, "sum"), start)
+    return fold(ctx, Known(prelude.plus), items, start)
+
+
+def fold(ctx: Context, fn: Value, items: Sequence[Value], total: Value) -> Value:
+    """`fn(fn(total, items[0]), items[1])` and so on."""
+    for item in items:
+        total = ctx.call_value(fn, [total, item], {})
+    return total
+
+
+def _at_hand(ctx: Context, iterable: Value) -> list[Value] | None:
+    """The items of a container of known length; None of anything else, iterators included."""
+    return None if isinstance(iterable, IterValue) else iteration.items_of(ctx, iterable)
 
 
 def any_(ctx: Context, iterable: Value) -> Value:
     """`any(iterable)`."""
-    return inline(ctx, prelude.any_of, _source(ctx, iterable, "any"))
+    return _decided(ctx, iterable, True) or inline(ctx, prelude.any_of, iteration.needed(ctx, iterable, "any"))
 
 
 def all_(ctx: Context, iterable: Value) -> Value:
     """`all(iterable)`."""
-    return inline(ctx, prelude.all_of, _source(ctx, iterable, "all"))
+    return _decided(ctx, iterable, False) or inline(ctx, prelude.all_of, iteration.needed(ctx, iterable, "all"))
 
 
-def _source(ctx: Context, iterable: Value, what: str) -> Value:
-    items = iteration.items_of(ctx, iterable) if not isinstance(iterable, IterValue) else None
-    return TupleValue(tuple(items)) if items is not None else iteration.needed(ctx, iterable, what)
+def _decided(ctx: Context, iterable: Value, decisive: bool) -> Value | None:
+    """`any` (decisive: True) or `all` (False) of numbers at hand."""
+    items = _at_hand(ctx, iterable)
+    if items is None or any(facts.scalar_style(ctx, v) is None and not isinstance(v, Known) for v in items):
+        return None
+    answer: Value = Known(not decisive)
+    for item in items:
+        test = ctx.truth(item)
+        if isinstance(test, Known):
+            if test.obj == decisive:
+                return test
+            continue
+        symbol = "|" if decisive else "&"
+        answer = test if isinstance(answer, Known) else ctx.call(core.OPERATORS[symbol], [answer, test], hint="test")
+    return answer
 
 
-def _extremum(name: str, plain: Any, by: Any, op: Any) -> Handler:
+def _best(ctx: Context, better: Any, items: Sequence[Value], key: Value) -> Value:
+    """The first item that none other beats."""
+    best = items[0]
+    if not given(key):
+        return fold(ctx, Known(better), items[1:], best)
+    mark = ctx.call_value(key, [best], {})
+    for item in items[1:]:
+        candidate = ctx.call_value(key, [item], {})
+        both = inline(ctx, prelude.BETTER_BY[better], best, mark, item, candidate)
+        best, mark = ctx.subscript(both, Known(0)), ctx.subscript(both, Known(1))
+    return best
+
+
+def _extremum(name: str, plain: Any, by: Any, better: Any, op: Any) -> Handler:
     def handler(ctx: Context, *args: Value, key: Value = NONE, default: Value = MISSING) -> Value:
         items = list(args) if len(args) > 1 else iteration.items_of(ctx, args[0]) if args else None
         if items is not None:
@@ -105,14 +146,13 @@ def _extremum(name: str, plain: Any, by: Any, op: Any) -> Handler:
                 return _empty(ctx, name, default)
             if len(items) > 1 and not given(key) and all(facts.is_inactive_int(ctx, v) for v in items):
                 return _of_integers(ctx, name, op, items)
-            sequence: Value = TupleValue(tuple(items))
-        else:
-            if not args:
-                ctx.refuse(f"`{name}` needs an argument", f"{name}(a, b) or {name}(items)")
-            if default is not MISSING:
-                ctx.refuse(f"`{name}(..., default=...)` of a sequence whose length is known at run time only",
-                           f"test the length: {name}(items) if len(items) else default")
-            sequence = indexable(ctx, args[0], name)
+            return _best(ctx, better, items, key)
+        if not args:
+            ctx.refuse(f"`{name}` needs an argument", f"{name}(a, b) or {name}(items)")
+        if default is not MISSING:
+            ctx.refuse(f"`{name}(..., default=...)` of a sequence whose length is known at run time only",
+                       f"test the length: {name}(items) if len(items) else default")
+        sequence = indexable(ctx, args[0], name)
         return inline(ctx, by, key, sequence) if given(key) else inline(ctx, plain, sequence)
 
     return handler
@@ -152,8 +192,18 @@ def sorted_(ctx: Context, iterable: Value, *, key: Value = NONE, reverse: Value 
         ctx.refuse("`sorted` of a sequence whose length is not known to be small", "use np.sort(np.array(items))")
     if any(facts.scalar_style(ctx, v) is None for v in items):
         ctx.refuse("`sorted` of items that are not numbers", "use np.sort, or sort by an array of keys")
-    body = prelude.insertion_sorted_down if down else prelude.insertion_sorted
-    return inline(ctx, body, TupleValue(tuple(items)))
+    return ctx.new_cell(ListCell(tuple(_insertion_sorted(ctx, items, down))))
+
+
+def _insertion_sorted(ctx: Context, items: Sequence[Value], down: bool) -> list[Value]:
+    """The items in order: comparisons and exchanges of neighbours, as stable as Python's own sort."""
+    out = list(items)
+    body = prelude.in_order_down if down else prelude.in_order
+    for i in range(1, len(out)):
+        for k in range(i, 0, -1):
+            pair = inline(ctx, body, out[k - 1], out[k])
+            out[k - 1], out[k] = ctx.subscript(pair, Known(0)), ctx.subscript(pair, Known(1))
+    return out
 
 
 def _plain_key(key: Value) -> bool:
@@ -331,7 +381,8 @@ def slice_(ctx: Context, *bounds: Value) -> Value:
 
 def filter_(ctx: Context, predicate: Value, iterable: Value) -> Value:
     """`filter(predicate, iterable)`, consumed at once."""
-    source = _source(ctx, iterable, "filter")
+    items = _at_hand(ctx, iterable)
+    source: Value = TupleValue(tuple(items)) if items is not None else iteration.needed(ctx, iterable, "filter")
     return inline(ctx, prelude.keep, predicate, source) if given(predicate) else inline(ctx, prelude.keep_true, source)
 
 
@@ -426,8 +477,8 @@ FUNCTIONS: dict[Any, Handler] = {
     map: iteration.map_,
     filter: filter_,
     sum: sum_,
-    min: _extremum("min", prelude.smallest, prelude.smallest_by, iteration.least),
-    max: _extremum("max", prelude.largest, prelude.largest_by, iteration.greatest),
+    min: _extremum("min", prelude.smallest, prelude.smallest_by, prelude.smaller, iteration.least),
+    max: _extremum("max", prelude.largest, prelude.largest_by, prelude.larger, iteration.greatest),
     any: any_,
     all: all_,
     sorted: sorted_,
@@ -459,10 +510,7 @@ FUNCTIONS: dict[Any, Handler] = {
     hash: refused("`hash` of a run-time value", "hash compile-time constants outside the function"),
     vars: refused("`vars`", "name the attributes"),
     dir: refused("`dir`", "name the attributes"),
-    globals: refused("`globals`", "name the variables"),
-    locals: refused("`locals`", "name the variables"),
-    eval: refused("`eval`", "write the expression out"),
-    exec: refused("`exec`", "write the code out"),
+    **{fn: refused(*refusal("exec", name=fn.__name__)) for fn in (globals, locals, eval, exec)},
     compile: refused("`compile`", "write the code out"),
     __import__: refused("`__import__`", "import the module at the top of the file"),
     open: refused("`open`: reading files inside a differentiated function",

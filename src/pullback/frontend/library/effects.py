@@ -22,7 +22,20 @@ from pullback.ir import core_ops as core
 from pullback.ir.core_ops import shape_axes
 from pullback.ir.nodes import Op
 from pullback.rules.registry import op_of, path_of
-from pullback.styles.style import FLOAT64, INT64, PY_FLOAT, PY_INT, Anything, Array, Foreign, Scalar, Static, Style, Tup, numeric
+from pullback.styles.style import (
+    FLOAT64,
+    INT64,
+    PY_FLOAT,
+    PY_INT,
+    Anything,
+    Array,
+    Foreign,
+    Scalar,
+    Static,
+    Style,
+    Tup,
+    numeric,
+)
 
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 _ops: dict[tuple[Any, Any], Op] = {}

@@ -18,15 +18,18 @@ MISSING = Known(prelude.MISSING)
 
 def reduce(ctx: Context, fn: Value, iterable: Value, initial: Value = MISSING) -> Value:
     """`functools.reduce(fn, items, initial)`."""
-    items = iteration.items_of(ctx, iterable)
-    source: Value = TupleValue(tuple(items)) if items is not None else iterable
+    items = None if isinstance(iterable, IterValue) else iteration.items_of(ctx, iterable)
+    if items is not None:
+        return _reduced(ctx, fn, items if initial is MISSING else [initial, *items])
     if initial is not MISSING:
-        return inline(ctx, prelude.fold_from, fn, source, initial)
-    if items is not None and not items:
+        return inline(ctx, prelude.fold_from, fn, iterable, initial)
+    return inline(ctx, prelude.fold, fn, builtins.indexable(ctx, iterable, "reduce"))
+
+
+def _reduced(ctx: Context, fn: Value, items: Sequence[Value]) -> Value:
+    if not items:
         ctx.refuse("`reduce` of an empty sequence", "Python raises TypeError here; give an initial value")
-    if isinstance(source, IterValue):
-        source = inline(ctx, prelude.collect, source)
-    return inline(ctx, prelude.fold, fn, source)
+    return builtins.fold(ctx, fn, items[1:], items[0])
 
 
 def partial(ctx: Context, fn: Value, /, *args: Value, **kwargs: Value) -> Value:
@@ -179,16 +182,17 @@ def chain_from(ctx: Context, iterable: Value) -> Value:
 def accumulate(ctx: Context, iterable: Value, func: Value = NONE, *, initial: Value = MISSING) -> Value:
     """`itertools.accumulate(...)`."""
     items = iteration.items_of(ctx, iterable)
-    source: Value = TupleValue(tuple(items)) if items is not None else iterable
+    starts = initial is not MISSING and given(initial)
     fn = func if given(func) else Known(prelude.plus)
-    if initial is not MISSING and given(initial):
-        return inline(ctx, prelude.running_from, source, fn, initial)
-    if items is not None and not items:
-        return TupleValue(())
+    if items is None and starts:
+        return inline(ctx, prelude.running_from, iteration.needed(ctx, iterable, "accumulate"), fn, initial)
     if items is None:
         ctx.refuse("`accumulate` of a sequence whose length is known at run time only",
                    "write the loop, or use np.cumsum")
-    return inline(ctx, prelude.running, source, fn)
+    totals: list[Value] = [initial] if starts else items[:1]
+    for item in items if starts else items[1:]:
+        totals.append(ctx.call_value(fn, [totals[-1], item], {}))
+    return TupleValue(tuple(totals))
 
 
 def starmap(ctx: Context, fn: Value, iterable: Value) -> Value:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pullback.frontend.context import Context
 from pullback.frontend.library import facts, prelude
-from pullback.frontend.library.calls import NONE, Handler, emit, given, inline, is_array, options
+from pullback.frontend.library.calls import NONE, Handler, emit, given, inline, is_array, operation, options
 from pullback.frontend.values import CellRef, Known, TupleValue, Value
 from pullback.styles.style import same_length
 
@@ -63,7 +63,7 @@ def sort_in_place(
     """`x.sort(axis)`."""
     if given(order):
         ctx.refuse("`sort(order=...)`", "structured arrays are not supported")
-    ctx.write(x, (), emit(ctx, np.sort, x, axis, **options(kind=kind, stable=stable)))
+    ctx.write(x, (), ctx.call(operation(np.sort), [x, axis], options(kind=kind, stable=stable)))
     return NONE
 
 

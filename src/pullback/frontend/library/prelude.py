@@ -124,10 +124,6 @@ def keep_true(items: Iterable[Any]) -> list[Any]:
     return [item for item in items if item]
 
 
-def transform(fn: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """map over one sequence"""
-    return [fn(item) for item in items]
-
 
 def fold(fn: Callable[[Any, Any], Any], items: Any) -> Any:
     """functools.reduce without an initial value"""
@@ -196,30 +192,37 @@ def extend(items: list[Any], more: Iterable[Any]) -> None:
         items.append(item)
 
 
-def insertion_sorted(items: list[Any]) -> list[Any]:
-    """sorted of a short list"""
-    out = [item for item in items]
-    for i in range(1, len(out)):
-        for k in range(i, 0, -1):
-            a = out[k - 1]
-            b = out[k]
-            swap = b < a
-            out[k - 1] = b if swap else a
-            out[k] = a if swap else b
-    return out
+def larger(a: Any, b: Any) -> Any:
+    """max of two: the first of equals"""
+    return b if b > a else a
 
 
-def insertion_sorted_down(items: list[Any]) -> list[Any]:
-    """sorted(reverse=True) of a short list"""
-    out = [item for item in items]
-    for i in range(1, len(out)):
-        for k in range(i, 0, -1):
-            a = out[k - 1]
-            b = out[k]
-            swap = a < b
-            out[k - 1] = b if swap else a
-            out[k] = a if swap else b
-    return out
+def smaller(a: Any, b: Any) -> Any:
+    """min of two: the first of equals"""
+    return b if b < a else a
+
+
+def larger_by(a: Any, a_mark: Any, b: Any, b_mark: Any) -> Any:
+    """max of two by their keys"""
+    return (b, b_mark) if b_mark > a_mark else (a, a_mark)
+
+
+def smaller_by(a: Any, a_mark: Any, b: Any, b_mark: Any) -> Any:
+    """min of two by their keys"""
+    return (b, b_mark) if b_mark < a_mark else (a, a_mark)
+
+
+BETTER_BY = {larger: larger_by, smaller: smaller_by}
+
+
+def in_order(a: Any, b: Any) -> Any:
+    """Two items, the smaller first"""
+    return (b, a) if b < a else (a, b)
+
+
+def in_order_down(a: Any, b: Any) -> Any:
+    """Two items, the larger first"""
+    return (b, a) if a < b else (a, b)
 
 
 def to_list(x: Any) -> Any:
@@ -257,9 +260,6 @@ def remainder(a: Any, b: Any) -> Any:
 def power(a: Any, b: Any) -> Any:
     return a**b
 
-
-def power_modulo(a: Any, b: Any, m: Any) -> Any:
-    return a**b % m
 
 
 def matrix_times(a: Any, b: Any) -> Any:

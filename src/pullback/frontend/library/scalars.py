@@ -15,7 +15,7 @@ from pullback.frontend.context import Context
 from pullback.frontend.library import facts, iteration, prelude
 from pullback.frontend.library.calls import NONE, Handler, Kwargs, emit, given, inline, is_array, is_runtime
 from pullback.frontend.refusals import refusal
-from pullback.frontend.values import CellRef, Known, TupleValue, Value
+from pullback.frontend.values import CellRef, IterValue, Known, TupleValue, Value
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Const, Op
 from pullback.rules.registry import declare, nondifferentiable
@@ -236,7 +236,13 @@ def _math(fn: Any) -> Handler:
 
 def product(ctx: Context, iterable: Value, *, start: Value = Known(1)) -> Value:
     """`math.prod(iterable)`."""
-    return inline(ctx, prelude.multiply_up, _sequence(ctx, iterable), start)
+    items = None if isinstance(iterable, IterValue) else iteration.items_of(ctx, iterable)
+    if items is None:
+        return inline(ctx, prelude.multiply_up, iteration.needed(ctx, iterable, "math.prod"), start)
+    total = start
+    for item_ in items:
+        total = inline(ctx, prelude.times, total, item_)
+    return total
 
 
 def exact_sum(ctx: Context, iterable: Value) -> Value:
@@ -251,11 +257,6 @@ def distance(ctx: Context, p: Value, q: Value) -> Value:
     """`math.dist(p, q)`."""
     difference = inline(ctx, prelude.minus, emit(ctx, np.array, p), emit(ctx, np.array, q))
     return float_(ctx, emit(ctx, np.linalg.norm, difference))
-
-
-def _sequence(ctx: Context, iterable: Value) -> Value:
-    items = iteration.items_of(ctx, iterable)
-    return TupleValue(tuple(items)) if items is not None else iterable
 
 
 _OWN_MATH = (math.prod, math.fsum, math.dist)
