@@ -12,8 +12,8 @@ _HEAD = """# Rules
 
 Generated from the registry by `python -m pullback.rules.listing`; do not edit.
 
-A *row* gives partials (the cotangent is multiplied by them); a *structured* rule is a function of NumPy code; a
-*builder* emits IR.  "complex" says that a row is holomorphic, or that the rule is for complex operands.
+A *row* gives partials (the cotangent is multiplied by them); a *structured* rule is a function of NumPy code;
+a *builder* emits IR.  "complex" says that a row is holomorphic, or that the rule is for complex operands.
 """
 
 
