@@ -20,11 +20,13 @@ from pullback.frontend.library import (
     builtins,
     containers,
     creation,
+    effect_calls,
     effects,
     facts,
     functional,
     higher,
     indexing,
+    introspection,
     mutation,
     numpy_calls,
     objects,
@@ -49,7 +51,10 @@ from pullback.ir import core_ops as core
 from pullback.rules.registry import op_of, path_of
 from pullback.styles.style import Anything, Foreign, ListOf, Tup
 
-_TABLES = (builtins, scalars, functional, creation, mutation, queries, effects, broadcasting, objects, higher, indexing)
+_TABLES = (
+    builtins, introspection, effect_calls, scalars, functional, creation, mutation, queries, effects, broadcasting,
+    objects, higher, indexing,
+)  # fmt: skip
 FUNCTIONS: dict[Any, Handler] = {fn: handler for table in _TABLES for fn, handler in table.FUNCTIONS.items()}
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _RANGE_FIELDS = {"start": 0, "stop": 1, "step": 2}
@@ -71,7 +76,7 @@ def dispatch(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value | None:
     if op_of(fn) is not None or path_of(fn):
         return _operation(ctx, fn, args, kwargs)
     if _checks_only(fn):
-        return builtins.silent_effect(fn)(ctx, *args, **kwargs)
+        return effect_calls.silent_effect(fn)(ctx, *args, **kwargs)
     return None
 
 
@@ -105,7 +110,7 @@ def _construct(ctx: Context, cls: type, args: Args, kwargs: Kwargs) -> Value | N
     if issubclass(cls, np.generic):
         return scalars.numpy_scalar(ctx, cls, tuple(args), kwargs)
     if issubclass(cls, BaseException):
-        return builtins.exception(ctx, cls, args, kwargs)
+        return effect_calls.exception(ctx, cls, args, kwargs)
     return None
 
 

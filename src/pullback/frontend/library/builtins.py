@@ -7,19 +7,15 @@ lowered from their plain Python meaning in `prelude.py`.
 from __future__ import annotations
 
 import builtins
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pullback.frontend.context import Context
 from pullback.frontend.library import facts, iteration, prelude, scalars
-from pullback.frontend.library.calls import NONE, Handler, given, inline, storages
-from pullback.frontend.refusals import refusal
+from pullback.frontend.library.calls import NONE, Handler, given, inline
 from pullback.frontend.values import (
-    BoundMethod,
     CellRef,
     DictCell,
-    FunctionValue,
     GrowingCell,
     IterValue,
     Known,
@@ -31,7 +27,6 @@ from pullback.frontend.values import (
     Value,
 )
 from pullback.ir import core_ops as core
-from pullback.ir.nodes import Const
 from pullback.styles.style import Array, ListOf, Tup
 
 MISSING = Known(prelude.MISSING)
@@ -232,92 +227,6 @@ def divmod_(ctx: Context, a: Value, b: Value) -> Value:
     return inline(ctx, prelude.quotient_and_remainder, a, b)
 
 
-# ---------------------------------------------------------------------------------------------------------- types
-
-
-def _classes(ctx: Context, classes: Value) -> Any:
-    if isinstance(classes, TupleValue):
-        return tuple(_classes(ctx, c) for c in classes.items)
-    return ctx.known(classes)
-
-
-def isinstance_(ctx: Context, value: Value, classes: Value) -> Value:
-    """`isinstance(value, classes)`, answered at compile time."""
-    wanted = _classes(ctx, classes)
-    if isinstance(value, Known):
-        return Known(isinstance(value.obj, wanted))
-    found = facts.types_of(ctx, value)
-    if found is None:
-        ctx.refuse("`isinstance` of a value whose type is known at run time only", "compare by another property")
-    answers = {issubclass(t, wanted) for t in found}
-    if len(answers) != 1:
-        names = " or ".join(sorted(t.__name__ for t in found))
-        ctx.refuse(f"`isinstance`: the value is {names} by the path taken",
-                   "make it one type on every path: float(x) or np.asarray(x)")
-    return Known(answers.pop())
-
-
-def issubclass_(ctx: Context, cls: Value, classes: Value) -> Value:
-    """`issubclass(cls, classes)`."""
-    return Known(issubclass(ctx.known(cls), _classes(ctx, classes)))
-
-
-def type_(ctx: Context, value: Value, *more: Value) -> Value:
-    """`type(value)`, answered at compile time."""
-    found = facts.types_of(ctx, value)
-    if more or found is None or len(found) != 1:
-        ctx.refuse("`type` with three arguments" if more else "`type` of a value whose type is known at run time only",
-                   "use isinstance on a value of one type")
-    return Known(found[0])
-
-
-def callable_(ctx: Context, value: Value) -> Value:
-    """`callable(value)`."""
-    if isinstance(value, FunctionValue | BoundMethod):
-        return Known(True)
-    if isinstance(value, Known):
-        return Known(callable(value.obj))
-    found = facts.types_of(ctx, value)
-    if found is None:
-        ctx.refuse("`callable` of a value of which the compiler knows nothing",
-                   "pass functions as arguments of their own")
-    return Known(any(hasattr(t, "__call__") for t in found))  # noqa: B004
-
-
-def hasattr_(ctx: Context, value: Value, name: Value) -> Value:
-    """`hasattr(value, name)`, answered at compile time."""
-    text = ctx.known(name)
-    if isinstance(value, Known):
-        return Known(hasattr(value.obj, text))
-    if isinstance(value, CellRef):
-        cell = ctx.cell(value)
-        if isinstance(cell, ObjectCell):
-            return Known(text in cell.fields or hasattr(cell.cls, text))
-    found = facts.types_of(ctx, value)
-    answers = {hasattr(t, text) for t in found or ()}
-    if len(answers) != 1:
-        ctx.refuse(f"`hasattr(..., {text!r})` of a value whose type is known at run time only", "use isinstance")
-    return Known(answers.pop())
-
-
-def getattr_(ctx: Context, value: Value, name: Value, default: Value = MISSING) -> Value:
-    """`getattr(value, name, default)`."""
-    text = ctx.known(name)
-    if default is not MISSING and not ctx.known(hasattr_(ctx, value, name)):
-        return default
-    return ctx.attribute(value, text)
-
-
-def setattr_(ctx: Context, value: Value, name: Value, new: Value) -> Value:
-    """`setattr(object, name, new)` of an ordinary object."""
-    text = ctx.known(name)
-    cell = ctx.cell(value) if isinstance(value, CellRef) else None
-    if not isinstance(cell, ObjectCell):
-        ctx.refuse("`setattr` of something that is not an ordinary object", "keep the value in a variable or a dict")
-    ctx.set_cell(value, ObjectCell(cell.cls, {**cell.fields, text: new}, cell.param))
-    return NONE
-
-
 # ----------------------------------------------------------------------------------------------------- containers
 
 
@@ -386,88 +295,6 @@ def filter_(ctx: Context, predicate: Value, iterable: Value) -> Value:
     return inline(ctx, prelude.keep, predicate, source) if given(predicate) else inline(ctx, prelude.keep_true, source)
 
 
-# ---------------------------------------------------------------------------------------------------- text, effects
-
-
-def text_of(ctx: Context, value: Value, template: str) -> Value:
-    """Text made of a value: a compile-time string, or a run-time one (which carries no derivative)."""
-    if isinstance(value, Known):
-        return Known(template.format(value.obj))
-    return Num(ctx.builder.call(core.format_, Const(template), ctx.operand(value), hint="text"))
-
-
-def str_(ctx: Context, value: Value = Known("")) -> Value:
-    """`str(value)`."""
-    return text_of(ctx, value, "{!s}")
-
-
-def repr_(ctx: Context, value: Value) -> Value:
-    """`repr(value)`."""
-    return text_of(ctx, value, "{!r}")
-
-
-def format_(ctx: Context, value: Value, spec: Value = Known("")) -> Value:
-    """`format(value, spec)`."""
-    return text_of(ctx, value, "{:" + str(ctx.known(spec)) + "}")
-
-
-def effect(ctx: Context, fn: Any, args: Sequence[Value], kwargs: dict[str, Value]) -> Value:
-    """Call a function for its effect, in its place; it gets values as they are now."""
-    operands = tuple(ctx.operand(v) for v in args)
-    named = {name: ctx.operand(v) for name, v in kwargs.items()}
-    (out,) = ctx.builder.call_many(core.call_effect, (Const(fn), *operands), named, ("result",))
-    return ctx.wrap(out, storages([*args, *kwargs.values()]))
-
-
-def silent_effect(fn: Any) -> Handler:
-    """A handler of a function that returns None and keeps none of its arguments."""
-
-    def handler(ctx: Context, *args: Value, **kwargs: Value) -> Value:
-        operands = tuple(ctx.operand(v) for v in args)
-        named = {name: ctx.operand(v) for name, v in kwargs.items()}
-        ctx.builder.call_many(core.call_effect, (Const(fn), *operands), named, ("result",))
-        return NONE
-
-    return handler
-
-
-def exception(ctx: Context, cls: type[BaseException], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
-    """An exception object: made at run time, in its place."""
-    if kwargs or not all(isinstance(v, Known | Num) for v in args):
-        ctx.refuse(f"`{cls.__name__}` of arrays or containers", "pass a message: an f-string may show the values")
-    operands = tuple(ctx.operand(v) for v in args)
-    (out,) = ctx.builder.call_many(core.call_effect, (Const(cls), *operands), {}, ("error",))
-    return Num(out)
-
-
-def iter_(ctx: Context, iterable: Value, *more: Value) -> Value:
-    """`iter(...)`: refused, as an iterator is consumed as it goes."""
-    ctx.refuse("`iter`: an iterator is state that changes as it is read", "write a `for` loop, or index the sequence")
-
-
-def next_(ctx: Context, iterator: Value, default: Value = MISSING) -> Value:
-    """`next(...)` of a run-time object is an effect."""
-    if isinstance(iterator, Num):
-        return effect(ctx, next, [iterator, *([] if default is MISSING else [default])], {})
-    ctx.refuse("`next` of something that is not a run-time iterator", "write a `for` loop, or index the sequence")
-
-
-def warn_(
-    ctx: Context, message: Value, category: Value = NONE, stacklevel: Value = Known(1), source: Value = NONE
-) -> Value:
-    """`warnings.warn(...)`."""
-    return silent_effect(warnings.warn)(ctx, message, category)
-
-
-def refused(reason: str, hint: str) -> Handler:
-    """A handler that refuses."""
-
-    def handler(ctx: Context, *args: Value, **kwargs: Value) -> Value:
-        ctx.refuse(reason, hint)
-
-    return handler
-
-
 FUNCTIONS: dict[Any, Handler] = {
     len: length,
     range: iteration.range_,
@@ -486,37 +313,10 @@ FUNCTIONS: dict[Any, Handler] = {
     round: scalars.round_,
     pow: pow_,
     divmod: divmod_,
-    isinstance: isinstance_,
-    issubclass: issubclass_,
-    type: type_,
-    callable: callable_,
-    hasattr: hasattr_,
-    getattr: getattr_,
-    setattr: setattr_,
     list: list_,
     tuple: tuple_,
     dict: dict_,
     set: set_,
     frozenset: set_,
     slice: slice_,
-    str: str_,
-    repr: repr_,
-    format: format_,
-    print: silent_effect(print),
-    warnings.warn: warn_,
-    iter: iter_,
-    next: next_,
-    id: refused("`id`: the identity of a value has no meaning in generated code", "compare with `is` or `==`"),
-    hash: refused("`hash` of a run-time value", "hash compile-time constants outside the function"),
-    vars: refused("`vars`", "name the attributes"),
-    dir: refused("`dir`", "name the attributes"),
-    **{fn: refused(*refusal("exec", name=fn.__name__)) for fn in (globals, locals, eval, exec)},
-    compile: refused("`compile`", "write the code out"),
-    __import__: refused("`__import__`", "import the module at the top of the file"),
-    open: refused("`open`: reading files inside a differentiated function",
-                  "read before, and pass the data as an argument"),
-    input: refused("`input` inside a differentiated function", "read before, and pass the data as an argument"),
-    delattr: refused("`delattr`", "keep the attribute"),
-    memoryview: refused("`memoryview`", "use NumPy's views"),
-    bytearray: refused("`bytearray`", "use a NumPy array"),
 }

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pullback.frontend.context import Context
-from pullback.frontend.library import builtins, facts
+from pullback.frontend.library import effect_calls, facts
 from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given, name_of
 from pullback.frontend.values import Known, Num, TupleValue, Value
 from pullback.ir import core_ops as core
@@ -286,10 +286,10 @@ FUNCTIONS: dict[Any, Handler] = {
     np.random.RandomState: _call(np.random.RandomState, _legacy_state),
     **{fn: _call(fn, _float) for fn in _CLOCKS},
     **{fn: _call(fn, _int) for fn in _INTEGER_CLOCKS},
-    time.sleep: builtins.silent_effect(time.sleep),
+    time.sleep: effect_calls.silent_effect(time.sleep),
     random.random: _call(random.random, _float),
     random.randint: _call(random.randint, _int),
     random.gauss: gauss,
     random.uniform: python_uniform,
-    **{fn: builtins.silent_effect(fn) for fn in _SILENT},
+    **{fn: effect_calls.silent_effect(fn) for fn in _SILENT},
 }

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pullback.frontend.context import Context
-from pullback.frontend.library import builtins, iteration, prelude
+from pullback.frontend.library import builtins, effect_calls, introspection, iteration, prelude
 from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given, inline
 from pullback.frontend.values import IterValue, Known, TupleValue, Value
 
@@ -119,7 +119,7 @@ def getter_call(ctx: Context, getter: Any, args: Args, kwargs: Kwargs) -> Value:
 
 def _attribute_path(ctx: Context, value: Value, path: str) -> Value:
     for name in path.split("."):
-        value = builtins.getattr_(ctx, value, Known(name))
+        value = introspection.getattr_(ctx, value, Known(name))
     return value
 
 
@@ -231,8 +231,8 @@ FUNCTIONS: dict[Any, Handler] = {
     itertools.islice: _arranged(itertools.islice, "islice"),
     itertools.zip_longest: _arranged(itertools.zip_longest, "zip_longest"),
     itertools.pairwise: _arranged(itertools.pairwise, "pairwise"),
-    itertools.count: builtins.refused("`itertools.count` has no end", "use range, or a while loop"),
-    itertools.cycle: builtins.refused("`itertools.cycle` has no end", "index with i % n"),
-    itertools.tee: builtins.refused("`itertools.tee`", "make a list and run over it twice"),
-    itertools.groupby: builtins.refused("`itertools.groupby`", "write the loop"),
+    itertools.count: effect_calls.refused("`itertools.count` has no end", "use range, or a while loop"),
+    itertools.cycle: effect_calls.refused("`itertools.cycle` has no end", "index with i % n"),
+    itertools.tee: effect_calls.refused("`itertools.tee`", "make a list and run over it twice"),
+    itertools.groupby: effect_calls.refused("`itertools.groupby`", "write the loop"),
 }

@@ -171,7 +171,8 @@ def ufunc_call(ctx: Context, fn: np.ufunc, args: Args, kwargs: Kwargs) -> Value:
 
 _DOMAINS = frozenset({
     np.divide, np.floor_divide, np.remainder, np.fmod, np.power, np.float_power, np.reciprocal, np.sqrt, np.log,
-    np.log2, np.log10, np.log1p, np.arcsin, np.arccos, np.arccosh, np.arctanh, np.exp, np.exp2, np.expm1, np.sinh, np.cosh,
+    np.log2, np.log10, np.log1p, np.arcsin, np.arccos, np.arccosh, np.arctanh, np.exp, np.exp2, np.expm1, np.sinh,
+    np.cosh,
 })  # fmt: skip
 
 

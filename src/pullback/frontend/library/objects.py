@@ -9,7 +9,7 @@ from typing import Any
 
 from pullback import markers
 from pullback.frontend.context import Context
-from pullback.frontend.library import builtins, facts
+from pullback.frontend.library import effect_calls, facts
 from pullback.frontend.library.calls import Handler, is_array
 from pullback.frontend.values import (
     CellRef,
@@ -144,8 +144,8 @@ FUNCTIONS: dict[Any, Handler] = {
     dataclasses.asdict: as_dict,
     dataclasses.astuple: as_tuple,
     dataclasses.is_dataclass: is_dataclass,
-    collections.deque: builtins.refused("`deque`", "use a list: append, pop() and indexing"),
-    collections.defaultdict: builtins.refused("`defaultdict`", "use a dict with all keys, or d.get(key, default)"),
-    collections.Counter: builtins.refused("`Counter`", "use a dict, or np.bincount"),
-    collections.ChainMap: builtins.refused("`ChainMap`", "merge the dicts: {**a, **b}"),
+    collections.deque: effect_calls.refused("`deque`", "use a list: append, pop() and indexing"),
+    collections.defaultdict: effect_calls.refused("`defaultdict`", "use a dict with all keys, or d.get(key, default)"),
+    collections.Counter: effect_calls.refused("`Counter`", "use a dict, or np.bincount"),
+    collections.ChainMap: effect_calls.refused("`ChainMap`", "merge the dicts: {**a, **b}"),
 }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pullback.frontend.context import Context
-from pullback.frontend.library import builtins, containers, facts, prelude
+from pullback.frontend.library import containers, effect_calls, facts, prelude
 from pullback.frontend.library.calls import NONE, Handler, emit, given, name_of
 from pullback.frontend.refusals import refusal
 from pullback.frontend.values import CellRef, Known, TupleValue, Value
@@ -114,7 +114,7 @@ def shares(ctx: Context, a: Value, b: Value, max_work: Value = NONE) -> Value:
 
 
 def _refused(code: str) -> Handler:
-    return builtins.refused(*refusal(code))
+    return effect_calls.refused(*refusal(code))
 
 
 FUNCTIONS: dict[Any, Handler] = {
@@ -130,11 +130,11 @@ FUNCTIONS: dict[Any, Handler] = {
     np.shares_memory: shares,
     np.may_share_memory: shares,
     np.nditer: _refused("nditer"),
-    np.ndenumerate: builtins.refused("`np.ndenumerate`", "use `for index in np.ndindex(x.shape)` and x[index]"),
+    np.ndenumerate: effect_calls.refused("`np.ndenumerate`", "use `for index in np.ndindex(x.shape)` and x[index]"),
     np.lib.stride_tricks.as_strided: _refused("as_strided"),
-    np.frompyfunc: builtins.refused("`np.frompyfunc` makes arrays of objects",
+    np.frompyfunc: effect_calls.refused("`np.frompyfunc` makes arrays of objects",
                                     "use np.vectorize or pullback.broadcast"),
-    np.frombuffer: builtins.refused("`np.frombuffer` reads raw memory", "make the array outside the function"),
+    np.frombuffer: effect_calls.refused("`np.frombuffer` reads raw memory", "make the array outside the function"),
     **{fn: _folded(fn) for fn in (
         np.dtype, np.finfo, np.iinfo, np.issubdtype, np.can_cast, np.promote_types, np.min_scalar_type, np.isdtype,
         chr, ord, hex, oct, bin, ascii, bytes,

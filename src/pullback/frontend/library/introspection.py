@@ -1,0 +1,144 @@
+"""Questions about types and attributes, answered at compile time; what asks for identity or names is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pullback.frontend.context import Context
+from pullback.frontend.library import effect_calls, facts, prelude
+from pullback.frontend.library.calls import NONE, Handler
+from pullback.frontend.library.effect_calls import refused
+from pullback.frontend.refusals import refusal
+from pullback.frontend.values import (
+    BoundMethod,
+    CellRef,
+    FunctionValue,
+    Known,
+    Num,
+    ObjectCell,
+    TupleValue,
+    Value,
+)
+
+MISSING = Known(prelude.MISSING)
+
+
+def _classes(ctx: Context, classes: Value) -> Any:
+    if isinstance(classes, TupleValue):
+        return tuple(_classes(ctx, c) for c in classes.items)
+    return ctx.known(classes)
+
+
+def isinstance_(ctx: Context, value: Value, classes: Value) -> Value:
+    """`isinstance(value, classes)`, answered at compile time."""
+    wanted = _classes(ctx, classes)
+    if isinstance(value, Known):
+        return Known(isinstance(value.obj, wanted))
+    found = facts.types_of(ctx, value)
+    if found is None:
+        ctx.refuse("`isinstance` of a value whose type is known at run time only", "compare by another property")
+    answers = {issubclass(t, wanted) for t in found}
+    if len(answers) != 1:
+        names = " or ".join(sorted(t.__name__ for t in found))
+        ctx.refuse(f"`isinstance`: the value is {names} by the path taken",
+                   "make it one type on every path: float(x) or np.asarray(x)")
+    return Known(answers.pop())
+
+
+def issubclass_(ctx: Context, cls: Value, classes: Value) -> Value:
+    """`issubclass(cls, classes)`."""
+    return Known(issubclass(ctx.known(cls), _classes(ctx, classes)))
+
+
+def type_(ctx: Context, value: Value, *more: Value) -> Value:
+    """`type(value)`, answered at compile time."""
+    found = facts.types_of(ctx, value)
+    if more or found is None or len(found) != 1:
+        ctx.refuse("`type` with three arguments" if more else "`type` of a value whose type is known at run time only",
+                   "use isinstance on a value of one type")
+    return Known(found[0])
+
+
+def callable_(ctx: Context, value: Value) -> Value:
+    """`callable(value)`."""
+    if isinstance(value, FunctionValue | BoundMethod):
+        return Known(True)
+    if isinstance(value, Known):
+        return Known(callable(value.obj))
+    found = facts.types_of(ctx, value)
+    if found is None:
+        ctx.refuse("`callable` of a value of which the compiler knows nothing",
+                   "pass functions as arguments of their own")
+    return Known(any(hasattr(t, "__call__") for t in found))  # noqa: B004
+
+
+def hasattr_(ctx: Context, value: Value, name: Value) -> Value:
+    """`hasattr(value, name)`, answered at compile time."""
+    text = ctx.known(name)
+    if isinstance(value, Known):
+        return Known(hasattr(value.obj, text))
+    if isinstance(value, CellRef):
+        cell = ctx.cell(value)
+        if isinstance(cell, ObjectCell):
+            return Known(text in cell.fields or hasattr(cell.cls, text))
+    found = facts.types_of(ctx, value)
+    answers = {hasattr(t, text) for t in found or ()}
+    if len(answers) != 1:
+        ctx.refuse(f"`hasattr(..., {text!r})` of a value whose type is known at run time only", "use isinstance")
+    return Known(answers.pop())
+
+
+def getattr_(ctx: Context, value: Value, name: Value, default: Value = MISSING) -> Value:
+    """`getattr(value, name, default)`."""
+    text = ctx.known(name)
+    if default is not MISSING and not ctx.known(hasattr_(ctx, value, name)):
+        return default
+    return ctx.attribute(value, text)
+
+
+def setattr_(ctx: Context, value: Value, name: Value, new: Value) -> Value:
+    """`setattr(object, name, new)` of an ordinary object."""
+    text = ctx.known(name)
+    cell = ctx.cell(value) if isinstance(value, CellRef) else None
+    if not isinstance(cell, ObjectCell):
+        ctx.refuse("`setattr` of something that is not an ordinary object", "keep the value in a variable or a dict")
+    ctx.set_cell(value, ObjectCell(cell.cls, {**cell.fields, text: new}, cell.param))
+    return NONE
+
+
+def iter_(ctx: Context, iterable: Value, *more: Value) -> Value:
+    """`iter(...)`: refused, as an iterator is consumed as it goes."""
+    ctx.refuse("`iter`: an iterator is state that changes as it is read", "write a `for` loop, or index the sequence")
+
+
+def next_(ctx: Context, iterator: Value, default: Value = MISSING) -> Value:
+    """`next(...)` of a run-time object is an effect."""
+    if isinstance(iterator, Num):
+        return effect_calls.effect(ctx, next, [iterator, *([] if default is MISSING else [default])], {})
+    ctx.refuse("`next` of something that is not a run-time iterator", "write a `for` loop, or index the sequence")
+
+
+FUNCTIONS: dict[Any, Handler] = {
+    isinstance: isinstance_,
+    issubclass: issubclass_,
+    type: type_,
+    callable: callable_,
+    hasattr: hasattr_,
+    getattr: getattr_,
+    setattr: setattr_,
+    iter: iter_,
+    next: next_,
+    id: refused("`id`: the identity of a value has no meaning in generated code", "compare with `is` or `==`"),
+    hash: refused("`hash` of a run-time value", "hash compile-time constants outside the function"),
+    vars: refused("`vars`", "name the attributes"),
+    dir: refused("`dir`", "name the attributes"),
+    **{fn: refused(*refusal("exec", name=fn.__name__)) for fn in (globals, locals, eval, exec)},
+    compile: refused("`compile`", "write the code out"),
+    __import__: refused("`__import__`", "import the module at the top of the file"),
+    open: refused("`open`: reading files inside a differentiated function",
+                  "read before, and pass the data as an argument"),
+    input: refused("`input` inside a differentiated function", "read before, and pass the data as an argument"),
+    delattr: refused("`delattr`", "keep the attribute"),
+    memoryview: refused("`memoryview`", "use NumPy's views"),
+    bytearray: refused("`bytearray`", "use a NumPy array"),
+}
