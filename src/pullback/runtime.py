@@ -1,7 +1,8 @@
 """What generated code may import besides NumPy: a few small functions on arrays.
 
 They mirror operations of the IR whose lowering needs a decision at run time; each depends on NumPy alone, so
-that a standalone module can carry a copy of its source."""
+that a standalone module can carry a copy of its source.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ import numpy as np
 
 def unbroadcast(bar: Any, shape: Any) -> Any:
     """Sum a cotangent back to an operand's shape: over prepended axes, and over axes where the operand has
-    length 1."""
+    length 1.
+    """
     shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     extra = np.ndim(bar) - len(shape)
     axes = tuple(range(extra)) + tuple(
@@ -25,7 +27,8 @@ def unbroadcast(bar: Any, shape: Any) -> Any:
 
 def project(bar: Any, like: Any) -> Any:
     """A cotangent in the space of its primal: real where that is real, its dtype, a Python number where it is
-    one."""
+    one.
+    """
     kind = like.dtype.kind if isinstance(like, np.ndarray | np.generic) else np.asarray(like).dtype.kind
     if kind != "c" and np.iscomplexobj(bar):
         bar = np.real(bar)

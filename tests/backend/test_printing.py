@@ -434,3 +434,49 @@ def test_effects_stay_in_order() -> None:
     with pytest.raises(ValueError, match="no"):
         fn(1.0)
     assert seen == ["first", "first"]
+
+
+def test_breaks_in_nested_branches() -> None:
+    b, x, n = Builder(), Var("x", NUMBER), Var("n", PY_INT)
+    h, go, inner_go = Var("x", NUMBER), Var("going", PY_BOOL), Var("going", PY_BOOL)
+    with b.block() as body:
+        outer = b.call(OPERATORS[">"], h, const(1.0))
+        with b.block() as then:
+            at(b, 5, "x = x * 0.25")
+            h1 = b.call(OPERATORS["*"], h, const(0.25), hint="x")
+            inner = b.call(OPERATORS["<"], h1, const(2.0))
+            b.add(If(inner, Block(), (Const(False),), Block(), (Const(True),), (inner_go,)))
+        joined = Var("x", NUMBER)
+        b.add(If(outer, Block(tuple(then)), (h1, inner_go), Block(), (h, Const(True)), (joined, go)))
+    (out,) = count_loop(b, n, [h], [x], Block(tuple(body)), [joined], go)
+    generated = emit_module([function(b, [x, n], out)])
+    assert body_of(generated.source) == (
+        "for _ in range(n):\n"
+        "    if x > 1.0:\n"
+        "        x = x * 0.25\n"
+        "        if x < 2.0:\n"
+        "            break\n"
+        "return x"
+    )
+    assert load(generated, "f")(100.0, 9) == 1.5625
+
+
+def test_a_conditional_expression() -> None:
+    b, x = Builder(), Var("x", NUMBER)
+    test = b.call(OPERATORS[">"], x, const(0.0))
+    with b.block() as then:
+        root = b.call(op(np.sqrt), x)
+    at(b, 4, "y = np.sqrt(x) if x > 0 else 0.0")
+    y = branch(b, test, Block(tuple(then)), root, Block(), Const(0.0), "y", NUMBER)
+    assert printed(b, [x], y) == "y = np.sqrt(x) if x > 0.0 else 0.0\nreturn y"
+
+
+def test_numbers_are_added_in_place_where_the_user_does() -> None:
+    b, x, n = Builder(), Var("x", NUMBER), Var("n", PY_INT)
+    s = Var("s", NUMBER)
+    with b.block() as body:
+        at(b, 4, "s += x * 2")
+        s1 = b.call(OPERATORS["+"], s, b.call(OPERATORS["*"], x, const(2)), hint="s")
+        s1 = b.call(core.accumulate, s1, x, hint="s")
+    (out,) = count_loop(b, n, [s], [Const(0.0)], Block(tuple(body)), [s1])
+    assert printed(b, [x, n], out) == ("s = 0.0\nfor _ in range(n):\n    s += x * 2\n    s += x\nreturn s")

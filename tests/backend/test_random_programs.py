@@ -1,5 +1,6 @@
 """Random programs: the generated code gives the interpreter's bits, in place or not, and leaves its arguments
-alone."""
+alone.
+"""
 
 from __future__ import annotations
 

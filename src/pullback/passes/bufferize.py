@@ -2,7 +2,8 @@
 
 In: a pure function.  Out: the same function in which every `Op.writes` call that is left may be done in
 operand 0's buffer, with explicit copies where that was not so, and the list of those copies.  A parameter's
-buffer is never written; cotangents that are returned own their memory and share it with nothing."""
+buffer is never written; cotangents that are returned own their memory and share it with nothing.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def bufferize(function: Function, *, in_place: bool = True, copy_residuals: bool
     """Decide every write; `in_place=False`: each copies its operand first.
 
     The last result of a joint function or a pullback (the cotangents) owns its memory; so do the residuals,
-    the last result of a primal, under `copy_residuals`."""
+    the last result of a primal, under `copy_residuals`.
+    """
     owned = _owned_result(function, copy_residuals)
     rewriter = Rewriter(decide(function, in_place=in_place, owned=owned))
     done = rewriter.function(function, owned)

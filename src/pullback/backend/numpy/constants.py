@@ -1,7 +1,8 @@
 """Compile-time objects in generated code: literals, NumPy names, and objects bound in the module's namespace.
 
 `Globals` belongs to one generated module.  It collects what the module imports and the objects that have no
-literal (functions, classes, arrays, user objects), each under a readable name of its own."""
+literal (functions, classes, arrays, user objects), each under a readable name of its own.
+"""
 
 from __future__ import annotations
 

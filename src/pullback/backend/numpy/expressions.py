@@ -1,7 +1,8 @@
 """Operands and calls as Python expressions.
 
 In: names by value, folded values, the module's globals.  Out: `ast` expressions of the node kinds that print
-alike on every Python.  `target` gives the place a path names, as something that can be assigned to."""
+alike on every Python.  `target` gives the place a path names, as something that can be assigned to.
+"""
 
 from __future__ import annotations
 

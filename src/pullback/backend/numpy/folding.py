@@ -3,7 +3,8 @@
 In: a bufferised function (every `Op.writes` call left happens in operand 0's buffer).  Out: the set of folded
 calls by value.  A value is folded when it is pure, read once, in its own block, with no write, effect or
 compound statement between; a value under a name that its own source line assigns keeps a line of its own, as
-the user wrote it."""
+the user wrote it.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def assigned_names(text: str) -> frozenset[str]:
 
 def is_named(var: Var, call: Call) -> bool:
     """Whether a value's name is one that its line of the user's source assigns (`y` in `y[i] *= 2` is
-    not)."""
+    not).
+    """
     base = call.args[0] if call.op is core.load else None
     if isinstance(base, Var) and base.hint == var.hint:
         return False

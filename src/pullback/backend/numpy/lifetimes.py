@@ -3,7 +3,8 @@
 In: a function and its folded values.  Out: `Lifetimes`: for every Var that gets a name, disjoint closed
 intervals; the reads of a statement are at its even position, what it binds at the odd one after.  Two Vars
 may share a name iff their intervals are disjoint: branches are told apart, and what a loop reads from outside
-lives until the loop ends."""
+lives until the loop ends.
+"""
 
 from __future__ import annotations
 

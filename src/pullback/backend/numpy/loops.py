@@ -1,4 +1,4 @@
-"""The headers of loops: ranges, lists, both reversed, in step; and where a loop's `go` is a `break`."""
+"""The headers of loops: ranges, lists, both reversed, in step."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from pullback.backend.numpy.constants import call, name
 from pullback.backend.numpy.expressions import Expressions
 from pullback.backend.numpy.naming import Names
-from pullback.ir.nodes import Const, For, If, Iter, Operand, Range, Seq, While
-from pullback.ir.walk import iter_operands, variables_in
+from pullback.ir.nodes import Const, For, Iter, Operand, Range, Seq
+from pullback.ir.walk import iter_operands
 
 
 def iterators(
@@ -49,18 +49,3 @@ def _range(it: Range, expr: Expressions) -> ast.expr:
 
 def _is(operand: Operand, value: int) -> bool:
     return isinstance(operand, Const) and type(operand.value) is int and operand.value == value
-
-
-def break_side(stmt: For | While) -> str | None:
-    """Where the body's last statement is a branch of which just one side leaves the loop: that side."""
-    go = stmt.go
-    if go is None or not stmt.body.stmts:
-        return None
-    last = stmt.body.stmts[-1]
-    if not isinstance(last, If) or go not in last.results or go in set(variables_in(stmt.yields)):
-        return None
-    k = last.results.index(go)
-    sides = [y.value if isinstance(y, Const) else None for y in (last.then_yields[k], last.else_yields[k])]
-    if sides == [False, True]:
-        return "then"
-    return "else" if sides == [True, False] else None

@@ -1,7 +1,8 @@
 """A module of Python source from IR functions.
 
 In: optimised functions.  Out: `Generated`: the source, the objects it refers to by name, the array copies
-inserted. The stages of each function: bufferise (passes/bufferize.py), choose what folds, name, emit."""
+inserted. The stages of each function: bufferise (passes/bufferize.py), choose what folds, name, emit.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pullback.backend.numpy.constants import Globals, call, name
+from pullback.backend.numpy.control import Emitter
 from pullback.backend.numpy.expressions import Expressions
 from pullback.backend.numpy.folding import folds
 from pullback.backend.numpy.naming import Names, assign_names
 from pullback.backend.numpy.printer import INDENT, source
-from pullback.backend.numpy.statements import Emitter
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import UNDEF, Call, Function, Operand, Pack, Param, Stmt, Var
 from pullback.passes.bufferize import Copy, bufferize
@@ -26,7 +27,8 @@ __all__ = ["Copy", "Generated", "emit_module"]
 @dataclass(frozen=True, slots=True)
 class Generated:
     """A generated module: its text, the objects to be bound in its namespace, the copies that were
-    inserted."""
+    inserted.
+    """
 
     source: str
     namespace: dict[str, Any]

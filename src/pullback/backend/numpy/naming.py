@@ -3,7 +3,8 @@
 In: a function, its folded values, the names that are taken.  Out: a name for every Var that is printed.
 Values that a loop carries, a branch joins or a write changes share one name where their lifetimes are
 disjoint; different variables share a name only where both carry it as hint and are never live at once.  The
-user's names are kept; a clash gets `_2`, `_3`.  The same function always gets the same names."""
+user's names are kept; a clash gets `_2`, `_3`.  The same function always gets the same names.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +113,8 @@ class _Groups:
 
     def coalesce(self) -> None:
         """Give one name to what a loop carries, a branch joins and a write changes, in that order of
-        importance."""
+        importance.
+        """
         stmts = list(statements(self.function.body))
         for stmt in stmts:
             if isinstance(stmt, For | While):
@@ -148,7 +150,8 @@ class _Groups:
 
     def _loosely(self, target: Var, source: Var) -> bool:
         """Whether values of different hints may share a name: one of the classes has no name of the
-        user's."""
+        user's.
+        """
         a, b = self.classes[self.find(target)], self.classes[self.find(source)]
         return (
             not (a.fixed or a.hint) or not (b.fixed or b.hint) or (a.fixed or a.hint) == (b.fixed or b.hint)
@@ -222,7 +225,8 @@ class _Speller:
 
     def pick(self, base: str, intervals: list[Interval], alone: bool) -> str:
         """A name made from a hint for values live in these intervals; classes come in order of their
-        start."""
+        start.
+        """
         hint = self.shared.setdefault(base, _Hint())
         if not alone:
             for name, occupied in hint.close:

@@ -1,7 +1,8 @@
 """Syntax trees as text, through `astor` behind one function.
 
 `source` prints and wraps what is longer than a line; the text is parsed back and must give the same tree, so
-that a fault of the printer is an error here and never another program."""
+that a fault of the printer is an error here and never another program.
+"""
 
 from __future__ import annotations
 

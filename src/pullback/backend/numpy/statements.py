@@ -2,7 +2,8 @@
 
 In: a bufferised function (every write left is in place), its names and folded values.  Out: `ast` statements;
 a line is at most 79 columns wide unless it has no operand left to move out.  Statements of a reverse sweep
-stand in groups under a comment with the user's line."""
+stand in groups under a comment with the user's line.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 
 from pullback.backend.numpy.constants import call, name
-from pullback.backend.numpy.expressions import Expressions
-from pullback.backend.numpy.loops import break_side, iterators
+from pullback.backend.numpy.expressions import BINARY, Expressions
 from pullback.backend.numpy.moves import Move, in_order
 from pullback.backend.numpy.naming import Names
 from pullback.backend.numpy.printer import INDENT, WIDTH, Comment
@@ -19,20 +19,21 @@ from pullback.backend.numpy.updates import repeats_nothing, update_of
 from pullback.backend.numpy.width import width
 from pullback.errors import Loc
 from pullback.ir import core_ops as core
-from pullback.ir.nodes import UNDEF, Block, Call, Const, For, If, Operand, Pack, Stmt, Var, While
+from pullback.ir.nodes import UNDEF, Call, Const, Operand, Pack, Stmt, Var
 from pullback.ir.walk import own_operands, variables, variables_in
+from pullback.styles.style import Scalar
 
 Statements = list[ast.stmt]
 
 
-class Emitter:
-    """Emits the statements of one function."""
+class Lines:
+    """Emits statements; what a compound one looks like, a subclass says."""
 
     def __init__(self, expressions: Expressions, names: Names, reverse: bool) -> None:
         self.expr = expressions
         self.names = names
         self.reverse = reverse  # within a reverse sweep
-        self._last = ""  # the comment above the current group
+        self.last = ""  # the comment above the current group
 
     # ----------------------------------------------------------------------------------------------- blocks
 
@@ -42,30 +43,22 @@ class Emitter:
         for stmt in stmts:
             printed = self.statement(stmt, indent)
             if printed and self.reverse:
-                self._comment(stmt.loc, out)
+                self.comment(stmt.loc, out)
             out += printed
         return out
 
-    def _comment(self, loc: Loc, out: Statements) -> None:
+    def comment(self, loc: Loc, out: Statements) -> None:
         """Put the user's line above the statements that reverse it."""
         if not loc.line:
             return
         text = f"{loc}  {loc.text.strip()}".rstrip()
-        if text != self._last:
+        if text != self.last:
             out.append(Comment(text))
-            self._last = text
+            self.last = text
 
     def statement(self, stmt: Stmt, indent: int) -> Statements:
         """One IR statement."""
-        match stmt:
-            case Call():
-                return self._call(stmt, indent)
-            case If():
-                return self._if(stmt, indent)
-            case For():
-                return self._for(stmt, indent)
-            case While():
-                return self._while(stmt, indent)
+        raise NotImplementedError
 
     # --------------------------------------------------------------------------------------------- long lines
 
@@ -103,13 +96,13 @@ class Emitter:
         """Give a folded value a line and a name of its own."""
         value = self.expr.folded[var]
         text = self.names.unique(var.hint)
-        out = self.fit(lambda: _assign(name(text), self.expr.call(value)), tuple(own_operands(value)), indent)
+        out = self.fit(lambda: assign(name(text), self.expr.call(value)), tuple(own_operands(value)), indent)
         self.expr.hoisted[var] = text
         return out
 
     # ------------------------------------------------------------------------------------------------- calls
 
-    def _call(self, stmt: Call, indent: int) -> Statements:
+    def call(self, stmt: Call, indent: int) -> Statements:
         if stmt.op is core.begin_reverse:
             self.reverse = True
             return []
@@ -126,12 +119,27 @@ class Emitter:
         if stmt.op is core.assert_:
             test, *message = (self.expr.operand(x) for x in stmt.args)
             return ast.Assert(test, message[0] if message else None)
+        step = self._step(stmt)
+        if step is not None:
+            return step
         value = self.expr.call(stmt)
         used = [t for t in stmt.targets if t in self.names.used]
         if not stmt.targets or (stmt.op.effect and not used):
             return ast.Expr(value)
         targets = [name(self.names.of[t] if t in self.names.used else "_") for t in stmt.targets]
-        return _assign(targets[0] if len(targets) == 1 else ast.Tuple(list(targets), ast.Load()), value)
+        return assign(targets[0] if len(targets) == 1 else ast.Tuple(list(targets), ast.Load()), value)
+
+    def _step(self, stmt: Call) -> ast.stmt | None:
+        """A number under one name before and after, as the user wrote it or in a reverse sweep: `s += x`."""
+        symbol, left = stmt.op.name, stmt.args[0] if stmt.args else None
+        if symbol not in BINARY or not isinstance(left, Var) or left in self.expr.folded:
+            return None
+        text = self.names.of[left]
+        if self.names.of[stmt.targets[0]] != text or not isinstance(left.style, Scalar):
+            return None
+        if not self.reverse and f" {symbol}= " not in stmt.loc.text:
+            return None
+        return ast.AugAssign(name(text), BINARY[symbol](), self.expr.operand(stmt.args[1]))
 
     def _write(self, stmt: Call) -> ast.stmt:
         """A write, in operand 0's buffer."""
@@ -149,7 +157,7 @@ class Emitter:
         if update is not None:
             place = self._place(base, steps)
             return ast.AugAssign(place, update.operator(), self.expr.operand(update.more))
-        return _assign(self.expr.target(base, steps), self.expr.operand(value))
+        return assign(self.expr.target(base, steps), self.expr.operand(value))
 
     def _place(self, base: Operand, steps: tuple[Operand, ...]) -> ast.Name | ast.Subscript:
         """What stands left of `+=`: the array itself, or the subscript at the end of a path."""
@@ -179,7 +187,7 @@ class Emitter:
 
     def _set_item(self, stmt: Call) -> ast.stmt:
         items, value, index = (self.expr.operand(x) for x in stmt.args)
-        return _assign(ast.Subscript(items, index, ast.Load()), value)
+        return assign(ast.Subscript(items, index, ast.Load()), value)
 
     def _drop(self, stmt: Call) -> ast.stmt:
         last = ast.UnaryOp(ast.USub(), ast.Constant(1))
@@ -191,18 +199,18 @@ class Emitter:
         assert isinstance(base, Var)
         (target,) = stmt.targets
         old, new = self.names.of[base], self.names.of[target]
-        return [] if old == new or target not in self.names.used else [_assign(name(new), name(old))]
+        return [] if old == new or target not in self.names.used else [assign(name(new), name(old))]
 
     # ------------------------------------------------------------------------------------------------- moves
 
     def moves(self, targets: Sequence[Var], sources: Sequence[Operand], indent: int) -> Statements:
         """Parallel assignment at an edge: `targets = sources`, what stays where it is left out."""
         out: Statements = []
-        for group in in_order(self._wanted(targets, sources)):
+        for group in in_order(self.wanted(targets, sources)):
             out += self._move(group, indent)
         return out
 
-    def _wanted(self, targets: Sequence[Var], sources: Sequence[Operand]) -> list[Move]:
+    def wanted(self, targets: Sequence[Var], sources: Sequence[Operand]) -> list[Move]:
         wanted = []
         for target, source in zip(targets, sources, strict=True):
             if target not in self.names.used or (isinstance(source, Const) and source.value is UNDEF):
@@ -211,16 +219,16 @@ class Emitter:
             if not (
                 isinstance(source, Var) and source not in self.expr.folded and self.names.of[source] == text
             ):
-                wanted.append(Move(text, source, self._read(source)))
+                wanted.append(Move(text, source, self.read(source)))
         return wanted
 
-    def _read(self, operand: Operand) -> frozenset[str]:
+    def read(self, operand: Operand) -> frozenset[str]:
         """The names that an operand's expression reads."""
         found: set[str] = set()
         for var in variables(operand):
             if var in self.expr.folded and var not in self.expr.hoisted:
                 for inner in own_operands(self.expr.folded[var]):
-                    found |= self._read(inner)
+                    found |= self.read(inner)
             else:
                 found.add(self.expr.hoisted.get(var) or self.names.of[var])
         return frozenset(found)
@@ -231,147 +239,24 @@ class Emitter:
         def build() -> ast.stmt:
             values = [self.expr.operand(s) for s in sources]
             if len(group) == 1:
-                return _assign(name(group[0].target), values[0])
-            return _assign(
+                return assign(name(group[0].target), values[0])
+            return assign(
                 ast.Tuple([name(m.target) for m in group], ast.Load()), ast.Tuple(values, ast.Load())
             )
 
         return self.fit(build, sources, indent)
 
-    # ---------------------------------------------------------------------------------------- branches
 
-    def _if(self, stmt: If, indent: int) -> Statements:
-        then = self._branch(stmt.then, stmt.results, stmt.then_yields, indent)
-        orelse = self._branch(stmt.orelse, stmt.results, stmt.else_yields, indent)
-        return self._choice(stmt.test, then, orelse, indent)
-
-    def _branch(
-        self, block: Block, results: Sequence[Var], yields: Sequence[Operand], indent: int
-    ) -> Statements:
-        last = self._last
-        out = self.block(block.stmts, indent + INDENT) + self.moves(results, yields, indent + INDENT)
-        self._last = last
-        return out
-
-    def _choice(self, test: Operand, then: Statements, orelse: Statements, indent: int) -> Statements:
-        if not _real(then) and not _real(orelse):
-            return []
-        negate = not _real(then)
-        body, other = (orelse, []) if negate else (then, orelse if _real(orelse) else [])
-
-        def build() -> ast.stmt:
-            value = self.expr.operand(test)
-            return ast.If(_not(value) if negate else value, body, other)
-
-        return self.fit(build, (test,), indent)
-
-    # ------------------------------------------------------------------------------------------- loops
-
-    def _for(self, stmt: For, indent: int) -> Statements:
-        out = self.moves(stmt.params, stmt.inits, indent)
-        last = self._last
-        body = self._body(stmt, indent + INDENT)
-        self._last = last
-        target, operands, build_iter = iterators(stmt, self.expr, self.names)
-        out += self.fit(lambda: ast.For(target, build_iter(), body, []), operands, indent)
-        return out + self.moves(stmt.results, stmt.params, indent)
-
-    def _while(self, stmt: While, indent: int) -> Statements:
-        out = self.moves(stmt.params, stmt.inits, indent)
-        last = self._last
-        inner = indent + INDENT
-        cond = self.block(stmt.cond.stmts, inner)
-        if _real(cond) or width(self.expr.operand(stmt.test)) + 7 + indent > WIDTH:
-            leave = self.fit(
-                lambda: ast.If(_not(self.expr.operand(stmt.test)), [ast.Break()], []), (stmt.test,), inner
-            )
-            body = [*cond, *leave, *self._body(stmt, inner, empty=False)]
-            out.append(ast.While(ast.Constant(True), body, []))
-        else:
-            body = self._body(stmt, inner)
-            out.append(ast.While(self.expr.operand(stmt.test), body, []))
-        self._last = last
-        return out + self.moves(stmt.results, stmt.params, indent)
-
-    def _body(self, stmt: For | While, indent: int, empty: bool = True) -> Statements:
-        """A loop's body: its statements, the carried values at the back edge, and the way out."""
-        out = self._breaking(stmt, indent)
-        if out is None:
-            out = self.block(stmt.body.stmts, indent)
-            leave = self._leave(stmt, indent, out)
-            out += self.moves(stmt.params, stmt.yields, indent) + leave
-        return out if _real(out) or not empty else [*out, ast.Pass()]
-
-    def _leave(self, stmt: For | While, indent: int, out: Statements) -> Statements:
-        """`if not go: break`, after the carried values have been moved; the test is read before that if need
-        be."""
-        if stmt.go is None or (isinstance(stmt.go, Const) and stmt.go.value is True):
-            return []
-        go = stmt.go
-        moved = {self.names.of[p] for p in stmt.params if p in self.names.used}
-        value = self.expr.operand(go)
-        if isinstance(go, Const) or not (self._read(go) & moved):
-            return self.fit(lambda: ast.If(_not(self.expr.operand(go)), [ast.Break()], []), (go,), indent)
-        text = self.names.unique("going")
-        out.append(_assign(name(text), value))
-        return [ast.If(_not(name(text)), [ast.Break()], [])]
-
-    def _breaking(self, stmt: For | While, indent: int) -> Statements | None:
-        """The body of a loop whose last statement is a branch with a side that leaves: that side ends in
-        `break`."""
-        side = break_side(stmt)
-        if side is None or not self._settled(stmt.params, stmt.yields):
-            return None
-        branch = stmt.body.stmts[-1]
-        assert isinstance(branch, If)
-        out = self.block(stmt.body.stmts[:-1], indent)
-        if self.reverse:
-            self._comment(branch.loc, out)
-        kept = [k for k, r in enumerate(branch.results) if r is not stmt.go]
-        results = [branch.results[k] for k in kept]
-        then, orelse = ([ys[k] for k in kept] for ys in (branch.then_yields, branch.else_yields))
-        if side == "then":
-            leaving = self._branch(branch.then, results, then, indent)
-        else:
-            leaving = self._branch(branch.orelse, results, orelse, indent)
-        leaving.append(ast.Break())
-        test = branch.test
-
-        def build() -> ast.stmt:
-            value = self.expr.operand(test)
-            return ast.If(value if side == "then" else _not(value), leaving, [])
-
-        out += self.fit(build, (test,), indent)
-        if side == "then":
-            return out + self._branch(branch.orelse, results, orelse, indent - INDENT)
-        return out + self._branch(branch.then, results, then, indent - INDENT)
-
-    def _settled(self, targets: Sequence[Var], sources: Sequence[Operand]) -> bool:
-        """Whether nothing has to be moved at an edge."""
-        return not self._wanted(targets, sources)
-
-
-_LIST_WRITES: dict[object, Callable[[Emitter, Call], ast.stmt]] = {
-    core.list_append: Emitter._append,
-    core.list_join: Emitter._extend,
-    core.list_set: Emitter._set_item,
-    core.list_drop: Emitter._drop,
+_LIST_WRITES: dict[object, Callable[[Lines, Call], ast.stmt]] = {
+    core.list_append: Lines._append,
+    core.list_join: Lines._extend,
+    core.list_set: Lines._set_item,
+    core.list_drop: Lines._drop,
 }
 
 
-def _assign(target: ast.expr, value: ast.expr) -> ast.stmt:
+def assign(target: ast.expr, value: ast.expr) -> ast.stmt:
     return ast.Assign([target], value)
-
-
-def _not(value: ast.expr) -> ast.expr:
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):
-        return value.operand
-    return ast.UnaryOp(ast.Not(), value)
-
-
-def _real(stmts: Sequence[ast.stmt]) -> bool:
-    """Whether a block has more than comments."""
-    return any(not isinstance(s, Comment) for s in stmts)
 
 
 def _header_width(stmt: ast.stmt) -> int:

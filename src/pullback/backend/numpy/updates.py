@@ -1,5 +1,6 @@
 """`A[i] = A[i] + v` as `A[i] += v`: where a store of an operation on what it overwrites is an augmented
-assignment."""
+assignment.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +75,8 @@ def _plain_equal(a: object, b: object) -> bool:
 
 def _keeps(old: Style, new: Style) -> bool:
     """Whether the operation's result has the dtype and shape of the place, so that NumPy may write into
-    it."""
+    it.
+    """
     old, new = numeric(old), numeric(new)
     if isinstance(old, Scalar):
         return isinstance(new, Scalar)

@@ -28,7 +28,7 @@ def _slice(node: ast.Slice) -> int:
 
 def _inner(node: ast.expr) -> int:
     """An operand of an operator, with the parentheses it may need."""
-    return width(node) + (2 if isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp) else 0)
+    return width(node) + (2 if isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp | ast.IfExp) else 0)
 
 
 _WIDTHS: dict[type, Callable[[Any], int]] = {
@@ -45,6 +45,7 @@ _WIDTHS: dict[type, Callable[[Any], int]] = {
     ast.BinOp: lambda n: _inner(n.left) + 4 + _inner(n.right),
     ast.UnaryOp: lambda n: (4 if isinstance(n.op, ast.Not) else 1) + _inner(n.operand),
     ast.Compare: lambda n: _inner(n.left) + 8 + _inner(n.comparators[0]),
+    ast.IfExp: lambda n: width(n.body) + 10 + width(n.test) + width(n.orelse),
     ast.Assign: lambda n: width(n.targets[0]) + 3 + width(n.value),
     ast.AugAssign: lambda n: width(n.target) + 5 + width(n.value),
     ast.Expr: lambda n: width(n.value),

@@ -15,7 +15,8 @@ class Deaths:
     entered.
 
     `unused` are the Vars that are never read.  What a branch reads and nothing after it does dies inside the
-    branch too."""
+    branch too.
+    """
 
     after: dict[int, list[Var]] = field(default_factory=dict)
     entry: dict[tuple[int, int], list[Var]] = field(default_factory=dict)

@@ -4,7 +4,8 @@ A write is in place iff this call owns every region that operand 0 may lie in an
 may lie in one.  At the head of a loop each carried slot gets a region of its own, which stands for the buffer
 it then holds; two slots share one only if their initial values or the values at the end of an iteration do.
 So buffers that change roles (`u, v = v, u`) stay apart.  A slot whose initial value is what keeps its writes
-from being in place is copied once before the loop."""
+from being in place is copied once before the loop.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ Edge = list[Shares]
 @dataclass(slots=True)
 class Decisions:
     """Why a write is not in place (by `id` of its Call), the slots to copy before a loop, the results to
-    copy."""
+    copy.
+    """
 
     copied: dict[int, str] = field(default_factory=dict)
     before: dict[int, dict[int, str]] = field(default_factory=dict)
@@ -149,7 +151,8 @@ class _Decide:
         """The regions of slots that get their values on several edges.
 
         A slot gets a region of its own for the buffer it then holds, and keeps the regions that are not ours
-        or that another live value lies in.  Slots that share on one edge share."""
+        or that another live value lies in.  Slots that share on one edge share.
+        """
         sets: list[set[int]] = [set() for _ in range(2 * len(edges[0]))]
         for edge in edges:
             for region, places in _places(edge, self.regions).items():

@@ -2,7 +2,8 @@
 
 A region is a number.  `Regions` knows whether this call owns it and how many live values may lie in it; both
 follow unions, by which large sets are kept small.  `Shares` is what a value may lie in: `own` is the buffer
-of an array or the list object itself, `content` what lists and tuples hold."""
+of an array or the list object itself, `content` what lists and tuples hold.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ class Regions:
 
     def fresh(self, *key: Hashable, owned: bool = True) -> int:
         """The region of a key, made on first use: the same place in the program always gets the same
-        region."""
+        region.
+        """
         if key not in self._keys:
             self._keys[key] = len(self._parent)
             self._parent.append(len(self._parent))

@@ -1,5 +1,6 @@
 """The decisions carried out: explicit copies before the writes that need them, before loops, and of
-results."""
+results.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from pullback.errors import NOWHERE, Loc
+from pullback.errors import Loc
 from pullback.ir import core_ops as core
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Block, Call, For, Function, If, Op, Operand, Pack, Stmt, Var, While
@@ -44,7 +45,9 @@ class Rewriter:
         more: list[Stmt] = []
         flags = iter(self.decisions.results)
         results = list(function.results)
-        results[owned] = self._owned(results[owned], flags, more)
+        kind = "residual" if function.kind == "primal" else "returned cotangent"
+        because = Copy(function.loc, "", f"a {kind} owns its memory")
+        results[owned] = self._owned(results[owned], flags, because, more)
         return replace(function, body=Block((*body.stmts, *more)), results=tuple(results))
 
     def block(self, block: Block) -> Block:
@@ -67,10 +70,11 @@ class Rewriter:
     def _call(self, stmt: Call, out: list[Stmt]) -> None:
         reason = self.decisions.copied.get(id(stmt))
         base = stmt.args[0] if stmt.args else None
-        if not stmt.op.writes or (reason is None and isinstance(base, Var)):
+        in_place = reason is None and isinstance(base, Var)
+        if stmt.op is core.accumulate and not (in_place and isinstance(style_of(base), Array)):
+            out.append(replace(stmt, op=core.OPERATORS["+"]))  # a number, or a fresh array either way
+        elif not stmt.op.writes or in_place:
             out.append(stmt)
-        elif stmt.op is core.accumulate:
-            out.append(replace(stmt, op=core.OPERATORS["+"]))  # a fresh array either way
         else:
             assert base is not None
             copied = self._copy(base, stmt.targets[0], stmt.loc, reason or "", out)
@@ -94,15 +98,15 @@ class Rewriter:
             self.copies.append(Copy(loc, base.hint, reason))
         return copied
 
-    def _owned(self, operand: Operand, flags: Iterator[bool], more: list[Stmt]) -> Operand:
+    def _owned(self, operand: Operand, flags: Iterator[bool], because: Copy, more: list[Stmt]) -> Operand:
         if isinstance(operand, Pack):
-            return replace(operand, items=tuple(self._owned(x, flags, more) for x in operand.items))
+            return replace(operand, items=tuple(self._owned(x, flags, because, more) for x in operand.items))
         if not isinstance(operand, Var) or not next(flags):
             return operand
         copied = Var(operand.hint, operand.style)
         op = COPY_LIST if isinstance(operand.style, ListOf) else core.copy
         more.append(Call((copied,), op, (operand,)))
-        self.copies.append(Copy(NOWHERE, operand.hint, "a returned cotangent owns its memory"))
+        self.copies.append(replace(because, name=operand.hint))
         return copied
 
 
