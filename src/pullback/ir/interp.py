@@ -1,7 +1,7 @@
 """The interpreter: what the IR means.
 
-In: a function and one object for each parameter (structures allowed).  Out: the tuple of its results.  Every pass and
-every target is held against it.  No argument is changed: operations are pure, those that write included.
+In: a function and one object for each parameter (structures allowed).  Out: the tuple of its results.  Every
+pass and every target is held against it.  No argument is changed: operations are pure, those that write included.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from pullback.ir.nodes import (
     Function,
     If,
     Iter,
-    Op,
     Operand,
     Pack,
     Range,
@@ -32,11 +31,12 @@ from pullback.ir.nodes import (
 )
 
 
-def run(
-    function: Function, args: Sequence[object], callees: Mapping[Op, Callable[..., Any]] | None = None
-) -> tuple[Any, ...]:
-    """The results of a function.  `callees` replaces the meaning of some operations (functions compiled apart)."""
-    machine = _Machine(callees or {})
+def run(function: Function, args: Sequence[object]) -> tuple[Any, ...]:
+    """The results of a function.  An operation whose `fn` is a Function is a call of that function.
+
+    Raises what the operations raise, and UnboundLocalError where a name that is not bound is read.
+    """
+    machine = _Machine()
     for param, arg in zip(function.params, args, strict=True):
         machine.bind(param.tree, arg)
     with ExitStack() as stack:
@@ -50,19 +50,18 @@ def run(
 class _Machine:
     """The values of the Vars bound so far."""
 
-    def __init__(self, callees: Mapping[Op, Callable[..., Any]]) -> None:
+    def __init__(self) -> None:
         self.values: dict[Var, Any] = {}
-        self.callees = callees
         self.quiet: Callable[[], object] = lambda: None
 
-    # ------------------------------------------------------------------------------------------------ operands
+    # ------------------------------------------------------------------------------------------ operands
 
     def bind(self, tree: Operand, value: Any) -> None:
         """Give the leaves of a parameter their values."""
         if isinstance(tree, Var):
             self.values[tree] = value
         elif isinstance(tree, Pack):
-            for item, part in zip(tree.items, _parts(tree, value), strict=True):
+            for item, part in zip(tree.items, parts(tree, value), strict=True):
                 self.bind(item, part)
 
     def read(self, operand: Operand) -> Any:
@@ -80,7 +79,8 @@ class _Machine:
         value = self.read(operand)
         if value is UNDEF:
             name = operand.hint if isinstance(operand, Var) else "a name"
-            raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+            message = f"cannot access local variable '{name}' where it is not associated with a value"
+            raise UnboundLocalError(message)
         return value
 
     def _pack(self, pack: Pack) -> Any:
@@ -100,10 +100,12 @@ class _Machine:
                 return ("view", pack.meta.impl, tuple(items))
             case "new":
                 constructor, names = pack.meta
-                return constructor(*items) if names is None else constructor(**dict(zip(names, items, strict=True)))
+                if names is None:
+                    return constructor(*items)
+                return build(constructor, dict(zip(names, items, strict=True)))
         raise ValueError(f"no such kind of pack: {pack.kind}")
 
-    # ---------------------------------------------------------------------------------------------- statements
+    # ---------------------------------------------------------------------------------------- statements
 
     def block(self, block: Block) -> None:
         """Run a block."""
@@ -128,7 +130,11 @@ class _Machine:
             return
         args = [self.use(x) for x in stmt.args]
         kwargs = {name: self.use(x) for name, x in stmt.kwargs}
-        out = self.callees.get(stmt.op, stmt.op.impl)(*args, **kwargs)
+        if isinstance(stmt.op.fn, Function):
+            results = run(stmt.op.fn, args)
+            out = results[0] if len(results) == 1 else results
+        else:
+            out = stmt.op.impl(*args, **kwargs)
         if len(stmt.targets) == 1:
             self.values[stmt.targets[0]] = out
         elif stmt.targets:
@@ -171,18 +177,26 @@ class _Machine:
 
     def _items(self, it: Iter) -> Sequence[Any]:
         if not isinstance(it, Range):
-            items = self.use(it.value)
+            items: Sequence[Any] = self.use(it.value)
             return items[::-1] if it.reverse else items
-        numbers = range(self.use(it.start), self.use(it.stop), self.use(it.step))
+        numbers: Sequence[int] = range(self.use(it.start), self.use(it.stop), self.use(it.step))
         if it.count is not None:
             numbers = numbers[: self.use(it.count)]
         return numbers[::-1] if it.reverse else numbers
 
 
-def _parts(tree: Pack, value: Any) -> list[Any]:
-    """The items of a run-time structure."""
+def parts(tree: Pack, value: Any) -> list[Any]:
+    """The items of a run-time structure, in the order of the tree's."""
     if tree.kind == "dict":
         return [value[key] for key in tree.meta]
     if tree.kind == "new" and tree.meta[1] is not None:
         return [getattr(value, name) for name in tree.meta[1]]
     return list(value)
+
+
+def build(cls: type, fields: Mapping[str, Any]) -> Any:
+    """An instance with the given attributes, made without its `__init__` (which may do anything)."""
+    out: Any = object.__new__(cls)
+    for name, value in fields.items():
+        object.__setattr__(out, name, value)
+    return out

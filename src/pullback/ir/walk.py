@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from pullback.ir.nodes import Block, Call, For, Function, If, Iter, Operand, Pack, Param, Range, Seq, Stmt, Var, While
 
@@ -133,54 +134,90 @@ def substitute(operand: Operand, mapping: Mapping[Var, Operand]) -> Operand:
     return operand
 
 
+def map_each(operands: tuple[Operand, ...], fn: Callable[[Operand], Operand]) -> tuple[Operand, ...]:
+    """The operands mapped; the same tuple where nothing changes."""
+    mapped = tuple(fn(x) for x in operands)
+    return operands if all(a is b for a, b in zip(mapped, operands, strict=True)) else mapped
+
+
+def _map_iter(it: Iter, fn: Callable[[Operand], Operand]) -> Iter:
+    old = iter_operands(it)
+    new = map_each(old, fn)
+    if new is old:
+        return it
+    if isinstance(it, Seq):
+        return replace(it, value=new[0])
+    return Range(new[0], new[1], new[2], new[3] if len(new) > 3 else None, it.reverse)
+
+
 def map_operands(stmt: Stmt, fn: Callable[[Operand], Operand], block_fn: Callable[[Block], Block]) -> Stmt:
-    """The statement with `fn` applied to each operand and `block_fn` to each block; definitions stay."""
+    """The statement with `fn` applied to each operand and `block_fn` to each block; definitions stay.
 
-    def several(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-        return tuple(fn(x) for x in operands)
-
-    def one(it: Iter) -> Iter:
-        if isinstance(it, Seq):
-            return replace(it, value=fn(it.value))
-        count = None if it.count is None else fn(it.count)
-        return Range(fn(it.start), fn(it.stop), fn(it.step), count, it.reverse)
-
+    In program order: what the statement reads itself, then each block and the operands at its end.  The same object
+    where nothing changes.
+    """
     match stmt:
         case Call():
-            return replace(stmt, args=several(stmt.args), kwargs=tuple((k, fn(v)) for k, v in stmt.kwargs))
+            return _changed(stmt, args=map_each(stmt.args, fn), kwargs=_map_kwargs(stmt.kwargs, fn))
         case If():
-            return replace(
+            return _changed(
                 stmt,
                 test=fn(stmt.test),
                 then=block_fn(stmt.then),
-                then_yields=several(stmt.then_yields),
+                then_yields=map_each(stmt.then_yields, fn),
                 orelse=block_fn(stmt.orelse),
-                else_yields=several(stmt.else_yields),
+                else_yields=map_each(stmt.else_yields, fn),
             )
         case For():
-            return replace(
+            iters = tuple(_map_iter(it, fn) for it in stmt.iters)
+            return _changed(
                 stmt,
-                iters=tuple(one(it) for it in stmt.iters),
-                inits=several(stmt.inits),
+                iters=stmt.iters if all(a is b for a, b in zip(iters, stmt.iters, strict=True)) else iters,
+                inits=map_each(stmt.inits, fn),
                 body=block_fn(stmt.body),
-                yields=several(stmt.yields),
+                yields=map_each(stmt.yields, fn),
                 go=None if stmt.go is None else fn(stmt.go),
             )
         case While():
-            return replace(
+            return _changed(
                 stmt,
-                inits=several(stmt.inits),
+                inits=map_each(stmt.inits, fn),
                 cond=block_fn(stmt.cond),
                 test=fn(stmt.test),
                 body=block_fn(stmt.body),
-                yields=several(stmt.yields),
+                yields=map_each(stmt.yields, fn),
                 go=None if stmt.go is None else fn(stmt.go),
             )
+
+
+S = TypeVar("S", bound=Stmt)
+
+
+def _changed(stmt: S, **parts: Any) -> S:
+    """The statement with new parts; the same object where they are the old ones."""
+    same = all(getattr(stmt, name) is part for name, part in parts.items())
+    return stmt if same else replace(stmt, **parts)
+
+
+def _map_kwargs(
+    kwargs: tuple[tuple[str, Operand], ...], fn: Callable[[Operand], Operand]
+) -> tuple[tuple[str, Operand], ...]:
+    if not kwargs:
+        return kwargs
+    old = tuple(x for _, x in kwargs)
+    new = map_each(old, fn)
+    return kwargs if new is old else tuple((name, x) for (name, _), x in zip(kwargs, new, strict=True))
+
+
+def map_block(block: Block, fn: Callable[[Stmt], Stmt]) -> Block:
+    """The block with each of its statements mapped; the same object where nothing changes."""
+    stmts = tuple(fn(stmt) for stmt in block.stmts)
+    return block if all(a is b for a, b in zip(stmts, block.stmts, strict=True)) else Block(stmts)
 
 
 def substitute_block(block: Block, mapping: Mapping[Var, Operand]) -> Block:
     """The block with free Vars replaced (definitions are not renamed)."""
-    return Block(tuple(substitute_stmt(stmt, mapping) for stmt in block.stmts))
+    return map_block(block, lambda stmt: substitute_stmt(stmt, mapping)) if mapping else block
 
 
 def substitute_stmt(stmt: Stmt, mapping: Mapping[Var, Operand]) -> Stmt:
@@ -201,24 +238,16 @@ def copy_stmt(stmt: Stmt, mapping: dict[Var, Operand]) -> Stmt:
         mapping.update(zip(variables, new, strict=True))
         return new
 
+    # A statement never reads what is bound at its own blocks' heads, so these may be renamed first.
+    heads: dict[str, tuple[Var, ...]] = {}
     if isinstance(stmt, For):
-        stmt = replace(stmt, iters=map_operands(replace(stmt, body=Block()), lambda x: substitute(x, mapping),
-                                                lambda b: b).iters,  # type: ignore[union-attr]
-                       inits=tuple(substitute(x, mapping) for x in stmt.inits))
-        stmt = replace(stmt, index=fresh(stmt.index), params=fresh(stmt.params))
-    elif isinstance(stmt, While):
-        stmt = replace(stmt, inits=tuple(substitute(x, mapping) for x in stmt.inits))
-        stmt = replace(stmt, params=fresh(stmt.params))
-    if isinstance(stmt, For | While | If):
-        # Blocks in order, then the operands at their ends, so that inner definitions are mapped when they are read.
-        blocks: dict[int, Block] = {}
-        for _, block, _ in block_ends(stmt):
-            blocks[id(block)] = copy_block(block, mapping)
-        stmt = map_operands(stmt, lambda x: substitute(x, mapping), lambda b: blocks[id(b)])
-        return replace(stmt, results=fresh(stmt.results))  # type: ignore[call-arg, arg-type]
-    stmt = map_operands(stmt, lambda x: substitute(x, mapping), lambda b: b)
-    assert isinstance(stmt, Call)
-    return replace(stmt, targets=fresh(stmt.targets))
+        heads["index"] = fresh(stmt.index)
+    if isinstance(stmt, For | While):
+        heads["params"] = fresh(stmt.params)
+    new = map_operands(stmt, lambda x: substitute(x, mapping), lambda b: copy_block(b, mapping))
+    if isinstance(new, Call):
+        return replace(new, targets=fresh(new.targets))
+    return _changed(new, results=fresh(new.results), **heads)
 
 
 def param_variables(params: Iterable[Param]) -> Iterator[Var]:

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Block, Call, For, Function, If, Operand, Seq, Stmt, Var, While
-from pullback.ir.walk import block_ends, iter_operands, own_operands, variables_in
+from pullback.ir.walk import block_ends, iter_operands, map_operands, own_operands, variables_in
 from pullback.styles.style import Anything
 
 T = TypeVar("T")
@@ -47,7 +47,10 @@ def dce(function: Function) -> Function:
 
 
 def prune(block: Block, ends: Sequence[Operand]) -> Block:
-    """The block without what neither its effects nor the operands at its end depend on; the same object if all lives."""
+    """The block without what neither its effects nor the operands at its end depend on.
+
+    The same object where all is live.
+    """
     graph = _Graph()
     graph.block(block, None)
     graph.live(ends)
@@ -178,19 +181,17 @@ class _Graph:
 
     def _slots(self, stmt: For | While) -> For | While:
         keep = [p in self.found or r in self.found for p, r in zip(stmt.params, stmt.results, strict=True)]
-        body = self.rebuild(stmt.body)
-        cond = self.rebuild(stmt.cond) if isinstance(stmt, While) else None
-        if all(keep) and body is stmt.body and (cond is None or cond is stmt.cond):  # type: ignore[union-attr]
-            return stmt
-        out = replace(
-            stmt,
-            params=_only(stmt.params, keep),
-            inits=_only(stmt.inits, keep),
-            body=body,
-            yields=_only(stmt.yields, keep),
-            results=_only(stmt.results, keep),
-        )
-        return out if cond is None else replace(out, cond=cond)  # type: ignore[call-arg]
+        if not all(keep):
+            stmt = replace(
+                stmt,
+                params=_only(stmt.params, keep),
+                inits=_only(stmt.inits, keep),
+                yields=_only(stmt.yields, keep),
+                results=_only(stmt.results, keep),
+            )
+        new = map_operands(stmt, lambda x: x, self.rebuild)
+        assert isinstance(new, For | While)
+        return new
 
 
 def _consumes(stmt: Stmt) -> bool:
