@@ -61,7 +61,10 @@ class Maker:
         scope = {k: [Var(h, STYLES[k])] for k, h in (("v", "x"), ("m", "A"), ("s", "c"), ("l", "xs"))}
         params = tuple(Param(vs[0].hint, vs[0]) for vs in scope.values())
         scope["v"].append(self.builder.call(core.copy, scope["v"][0], hint="u"))
-        self.block(scope, self.random.randint(3, 12), 0)
+        self.block(scope, self.random.randint(2, 7), 0)
+        if kind == "joint":
+            self.builder.add(Call((), core.begin_reverse, ()))
+        self.block(scope, self.random.randint(2, 7), 0)
         results = Pack("tuple", tuple(self.pick(scope, k) for k in "vmvsv"))
         return Function("program", params, self.builder.finish(), (self.pick(scope, "v"), results), kind=kind)
 

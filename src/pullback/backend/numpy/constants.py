@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import keyword
 import math
 import types
 from collections.abc import Callable, Iterable
@@ -139,7 +140,7 @@ class Globals:
         key = id(obj)
         if key not in self._names:
             stem = "".join(c if c.isalnum() or c == "_" else "_" for c in base).strip("_") or "constant"
-            stem = f"f_{stem}" if stem[0].isdigit() else stem
+            stem = f"f_{stem}" if stem[0].isdigit() or keyword.iskeyword(stem) else stem
             text, n = stem, 1
             while text in self._taken or hasattr(builtins, text):
                 n += 1
