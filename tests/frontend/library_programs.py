@@ -450,6 +450,204 @@ MUTATION: list[Row] = [
     (out_mean, (A,)), (out_take, (V,)), (out_concatenate, (V,)), (out_float32, (V,)), (accumulate_in_loop, (V,)),
 ]  # fmt: skip
 
+def reshape_view(x):
+    y = x.copy()
+    z = y.reshape(3, 2)
+    z[0] = 9.0
+    return y
+
+
+def reshape_of_transposed(x):
+    y = x.copy()
+    z = y.T.reshape(-1)
+    return z * 2, y
+
+
+def ravel_view(x):
+    y = x.copy()
+    y.ravel()[1:4] = 7.0
+    return y
+
+
+def ravel_function(x):
+    y = x.copy()
+    z = np.ravel(y)
+    z[1:4] = 7.0
+    return y
+
+
+def transpose_view(x):
+    y = x.copy()
+    y.T[0] = 5.0
+    z = np.transpose(y)
+    z[1, 0] += 2.0
+    return y
+
+
+def swapaxes_view(x):
+    y = x.copy()
+    y.swapaxes(0, 1)[2] = x[0, 0]
+    return y
+
+
+def moveaxis_view(x):
+    y = x.copy()
+    z = np.moveaxis(y, 0, -1)
+    z[0] = 5.0
+    return y
+
+
+def expand_dims_view(x):
+    y = x.copy()
+    np.expand_dims(y, 0)[0, 1] = 5.0
+    np.expand_dims(y, axis=1)[2] = 6.0
+    return y
+
+
+def squeeze_view(x):
+    y = x[None].copy()
+    np.squeeze(y, axis=0)[1] = 5.0
+    y.squeeze(0)[2] = 6.0
+    return y
+
+
+def flip_view(x):
+    y = x.copy()
+    np.flip(y)[0] = 5.0
+    np.flipud(y)[1] = 6.0
+    return y
+
+
+def real_view(x):
+    y = x.copy()
+    y.real[0] = 5.0
+    np.imag(y)[1] = 6.0
+    y.real *= 2.0
+    return y
+
+
+def real_of_real(x):
+    y = x.copy()
+    y.real[0] = 5.0
+    return y
+
+
+def asarray_alias(x):
+    y = x.copy()
+    z = np.asarray(y)
+    z[0] = 5.0
+    np.asarray(y, dtype=float)[1] = 6.0
+    return y
+
+
+def asarray_cast(x):
+    y = x.copy()
+    z = np.asarray(y, dtype=np.float32)
+    z[0] = 5.0
+    return y, z
+
+
+def array_copies(x):
+    y = x.copy()
+    z = np.array(y)
+    z[0] = 5.0
+    w = y.flatten()
+    w[1] = 6.0
+    v = y.astype(float)
+    v[2] = 7.0
+    return y, z, w, v
+
+
+def astype_same(x):
+    y = x.copy()
+    z = y.astype(float, copy=False)
+    z[0] = 5.0
+    return y
+
+
+def atleast_alias(x):
+    y = x.copy()
+    np.atleast_1d(y)[0] = 5.0
+    np.atleast_2d(y)[0, 1] = 6.0
+    return y
+
+
+def split_views(x):
+    y = x.copy()
+    a, b = np.split(y, 2)
+    return a * b + y[0]
+
+
+def rows_alias(x):
+    y = x.copy()
+    rows = [y[0], y[1]]
+    rows[1][2] = 9.0
+    return y
+
+
+def view_of_view(x):
+    y = x.copy()
+    z = y.T[1:]
+    z.reshape(-1)
+    z[0, 1] = 4.0
+    w = z.T
+    w[0] *= 3.0
+    return y
+
+
+def identity_T(x):
+    y = x.copy()
+    y.T[1] = 4.0
+    return y
+
+
+def out_alias(x):
+    y = np.zeros(4)
+    z = np.exp(x, out=y)
+    z += 1.0
+    return y
+
+
+def overlapping_out(x):
+    y = x.copy()
+    np.add(y[:-1], y[1:], out=y[1:])
+    return y
+
+
+def copyto_overlap(x):
+    y = x.copy()
+    np.copyto(y[1:], y[:-1])
+    return y
+
+
+def sort_view(x):
+    y = x.copy()
+    y[1:].sort()
+    return y
+
+
+def fill_diagonal_view(x):
+    y = np.zeros((2, 4, 4))
+    np.fill_diagonal(y[1], x)
+    return y
+
+
+def container_out(x):
+    d = {'y': np.zeros(4)}
+    np.multiply(x, 2.0, out=d['y'])
+    d['y'][0] = 3.0
+    return d['y']
+
+
+VIEWS: list[Row] = [
+    (reshape_view, (A,)), (reshape_of_transposed, (A,)), (ravel_view, (A,)), (ravel_function, (A,)),
+    (transpose_view, (A,)), (swapaxes_view, (A,)), (moveaxis_view, (A,)), (expand_dims_view, (V,)),
+    (squeeze_view, (V,)), (flip_view, (V,)), (real_view, (Z,)), (real_of_real, (V,)), (asarray_alias, (V,)),
+    (asarray_cast, (V,)), (array_copies, (V,)), (astype_same, (V,)), (atleast_alias, (V,)), (split_views, (V,)),
+    (rows_alias, (A,)), (view_of_view, (A,)), (identity_T, (V,)), (out_alias, (V,)), (overlapping_out, (V,)),
+    (copyto_overlap, (V,)), (sort_view, (V,)), (fill_diagonal_view, (V,)), (container_out, (V,)),
+]  # fmt: skip
+
 UFUNCS: list[Row] = [
     (lambda x: np.add(x, x, dtype=np.float32), (F32,)),
     (lambda x: np.add.reduce(x), (A,)),
@@ -512,6 +710,9 @@ CREATION: list[Row] = [
     (lambda x: np.split(x, 2)[1], (V,)),
     (lambda x: sum(np.array_split(x, 2)[0]), (V,)),
     (lambda x: np.atleast_2d(x), (V,)),
+    (lambda x: np.atleast_1d(x), (1.5,)),
+    (lambda x: np.atleast_3d(x), (A,)),
+    (lambda x: np.atleast_2d(x, [x, x])[1], (1.5,)),
     (lambda x: np.shape(x), (A,)),
     (lambda x: np.ndim(x) + np.size(x) + np.size(x, 1), (A,)),
     (lambda x: np.ndim(x), (1.5,)),
@@ -853,7 +1054,7 @@ REFUSED: list[Row] = [
 ]
 
 GROUPS = {
-    "builtins": BUILTINS, "scalars": SCALARS, "methods": METHODS, "mutation": MUTATION, "ufuncs": UFUNCS,
+    "builtins": BUILTINS, "scalars": SCALARS, "methods": METHODS, "mutation": MUTATION, "views": VIEWS, "ufuncs": UFUNCS,
     "creation": CREATION, "containers": CONTAINERS, "functional": FUNCTIONAL, "effects": EFFECTS,
     "objects": OBJECTS,
 }  # fmt: skip

@@ -177,6 +177,35 @@ def _parts(fn: Any) -> Handler:
     return handler
 
 
+_NEW = Known(None)
+_ALL = Known(slice(None))
+_LIFTED: dict[tuple[int, int], tuple[Value, ...]] = {  # (wanted rank, rank): the index that adds the axes
+    (1, 0): (_NEW,),
+    (2, 0): (_NEW, _NEW),
+    (2, 1): (_NEW, _ALL),
+    (3, 0): (_NEW, _NEW, _NEW),
+    (3, 1): (_NEW, _ALL, _NEW),
+    (3, 2): (_ALL, _ALL, _NEW),
+}
+
+
+def _at_least(fn: Any, wanted: int) -> Handler:
+    """`np.atleast_1d` and its kin: the array itself, or a view with more axes."""
+
+    def handler(ctx: Context, *arrays: Value) -> Value:
+        out = [_lifted(ctx, fn, wanted, _as_array(ctx, a, NONE)) for a in arrays]
+        return out[0] if len(out) == 1 else TupleValue(tuple(out))
+
+    return handler
+
+
+def _lifted(ctx: Context, fn: Any, wanted: int, array: Value) -> Value:
+    rank = facts.rank(ctx, array)
+    if rank is None:
+        return emit(ctx, fn, array)
+    return array if rank >= wanted else ctx.subscript(array, TupleValue(_LIFTED[wanted, rank]))
+
+
 def ndindex(ctx: Context, *shape: Value) -> Value:
     """`np.ndindex(2, 3)`: the index tuples."""
     lengths = list(shape[0].items) if len(shape) == 1 and isinstance(shape[0], TupleValue) else list(shape)
@@ -206,6 +235,9 @@ FUNCTIONS: dict[Any, Handler] = {
     np.ascontiguousarray: contiguous,
     np.meshgrid: meshgrid,
     np.ndindex: ndindex,
+    np.atleast_1d: _at_least(np.atleast_1d, 1),
+    np.atleast_2d: _at_least(np.atleast_2d, 2),
+    np.atleast_3d: _at_least(np.atleast_3d, 3),
     np.fromiter: fromiter,
     **{fn: _filled(fn) for fn in _DTYPE_AT},
     **{fn: _parts(fn) for fn in (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)},

@@ -56,8 +56,6 @@ def plain_call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
     """Emit the operation."""
     operands = [_materialised(ctx, fn, a) for a in args]
     named = {k: _materialised(ctx, fn, v) for k, v in kwargs.items()}
-    if fn in (np.atleast_1d, np.atleast_2d, np.atleast_3d) and len(operands) != 1:
-        ctx.refuse(f"`{name_of(fn)}` of several arrays", "call it once for each")
     return ctx.call(operation(fn), operands, named)
 
 
