@@ -18,9 +18,10 @@ from pullback.backend.numpy.module import Generated, emit_module
 from pullback.frontend.environment import Environment
 from pullback.frontend.lower import Lowered, lower_function
 from pullback.frontend.signature import Signature
-from pullback.ir.nodes import Function
+from pullback.ir.nodes import Call, Function
 from pullback.ir.pretty import pretty
 from pullback.ir.verify import verify
+from pullback.ir.walk import statements
 from pullback.passes import optimize
 from pullback.transform.choose import Choices
 from pullback.transform.gradient import Request, joint, pair
@@ -53,6 +54,11 @@ class Compiled:
         """The name of the user's function, as generated code has it."""
         return self.lowered.function.name
 
+    @property
+    def has_effects(self) -> bool:
+        """Whether the user's function does more than compute: it must then run once only."""
+        return any(isinstance(s, Call) and s.op.effect for s in statements(self.lowered.function.body))
+
     def function(self, form: str, guarded: bool = False) -> Callable[..., Any]:
         """The callable `form`: "value_and_grad", "primal" or "pullback"; `guarded`: with strong zeros spelled out."""
         key = (form, guarded)
@@ -67,7 +73,9 @@ class Compiled:
         key = (module, guarded)
         if key not in self._generated:
             functions = self.gradient_functions(module)
-            generated = emit_module(functions, guarded=guarded, bufferize=self.options.bufferize)
+            generated = emit_module(
+                functions, guarded=guarded, bufferize=self.options.bufferize, copy_residuals=self.options.copy_residuals
+            )
             _dump("source", generated.source)
             self._generated[key] = generated
         return self._generated[key]

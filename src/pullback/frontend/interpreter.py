@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pullback.frontend.calls import Calls
+from pullback.frontend.loops import Loops
 from pullback.ir.nodes import Operand
 from pullback.ir.walk import variables
 
 
-class Machine(Calls):
+class Machine(Loops):
     """Interprets user code abstractly and emits IR."""
 
     def claim(self, tree: Operand) -> None:

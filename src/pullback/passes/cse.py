@@ -1,7 +1,8 @@
-"""Common subexpressions: a pure call that an enclosing or earlier part of the block has made is not made again.
+"""Common subexpressions: a pure call that an earlier statement of this block or of one around it made is not repeated.
 
-Calls are equal when operation and operands are; operands are equal by identity of values, and constants by type and
-representation (so that 0.0 and -0.0, 1 and True differ).
+Calls are equal when operation and operands are; operands are equal by identity of values, constants by type and
+representation (0.0 and -0.0, 1 and True differ).  A load is keyed on the version of the array, as every write makes a
+new one.  Arrays that are changed later are made anew: sharing them would only bring a copy.
 """
 
 from __future__ import annotations
@@ -9,70 +10,99 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pullback.ir.nodes import Block, Call, Const, Function, Operand, Pack, Stmt, Var
-from pullback.ir.walk import map_operands, substitute
+import numpy as np
+
+from pullback.ir.nodes import Block, Call, Const, For, Function, Operand, Pack, Var, While
+from pullback.ir.walk import statements
+from pullback.passes.rewrite import Rewriter
+from pullback.styles.style import Array, ListOf, Scalar, Style
 
 
 def cse(function: Function) -> Function:
-    """The function with each pure call made once where one serves for all."""
-    walk = _Walk()
-    body = walk.block(function.body)
-    if not walk.mapping:
-        return function
-    results = tuple(substitute(r, walk.mapping) for r in function.results)
-    return replace(function, body=body, results=results)
+    """The function with each pure call made once where one serves for all.
+
+    >>> from pullback.ir.builder import Builder
+    >>> from pullback.ir.core_ops import OPERATORS
+    >>> from pullback.ir.nodes import Param
+    >>> from pullback.ir.pretty import pretty
+    >>> from pullback.styles.style import PY_FLOAT
+    >>> build, x = Builder(), Var("x", PY_FLOAT)
+    >>> a, b = (build.call(OPERATORS["*"], x, x, hint=name) for name in "ab")
+    >>> y = build.call(OPERATORS["+"], a, b, hint="y")
+    >>> print(pretty(cse(Function("f", (Param("x", x),), build.finish(), (y,)))), end="")
+    primal f(%x: float) -> %y
+      %a: float = %x * %x
+      %y: float = %a + %a
+    """
+    return _Cse(function).function(function)
 
 
-class _Walk:
-    def __init__(self) -> None:
-        self.mapping: dict[Var, Operand] = {}
+class _Cse(Rewriter):
+    def __init__(self, function: Function) -> None:
+        super().__init__()
         self.scopes: list[dict[Any, tuple[Var, ...]]] = []
+        self.written = _written(function)
 
     def block(self, block: Block) -> Block:
+        """A block; what it makes serves only in it."""
         self.scopes.append({})
-        stmts = []
-        for stmt in block.stmts:
-            new = self.statement(stmt)
-            if new is not None:
-                stmts.append(new)
-        self.scopes.pop()
-        same = len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts, strict=True))
-        return block if same else Block(tuple(stmts))
+        try:
+            return super().block(block)
+        finally:
+            self.scopes.pop()
 
-    def statement(self, stmt: Stmt) -> Stmt | None:
-        if not isinstance(stmt, Call):
-            return map_operands(stmt, self._new, self.block)
-        new = stmt
-        if self.mapping:
-            args = tuple(self._new(a) for a in stmt.args)
-            kwargs = tuple((k, self._new(v)) for k, v in stmt.kwargs)
-            if args != stmt.args or any(a[1] is not b[1] for a, b in zip(kwargs, stmt.kwargs, strict=True)):
-                new = replace(stmt, args=args, kwargs=kwargs)
-        if new.op.effect or not new.targets:
-            return new
-        key = (new.op, tuple(map(operand_key, new.args)), tuple((k, operand_key(v)) for k, v in new.kwargs))
+    def call(self, call: Call) -> Call | None:
+        """Drop a call that was made before."""
+        if call.op.effect or not call.targets or any(t in self.written for t in call.targets):
+            return call
+        kwargs = tuple((name, operand_key(x)) for name, x in call.kwargs)
+        key = (call.op, tuple(map(operand_key, call.args)), kwargs)
         for scope in reversed(self.scopes):
-            if key in scope and all(a.style == b.style for a, b in zip(scope[key], new.targets, strict=True)):
-                self.mapping.update(zip(new.targets, scope[key], strict=True))
+            made = scope.get(key)
+            if made is not None and all(_serves(a.style, b.style) for a, b in zip(made, call.targets, strict=True)):
+                self.mapping.update(zip(call.targets, made, strict=True))
                 return None
-        self.scopes[-1][key] = new.targets
-        return new
+        self.scopes[-1][key] = call.targets
+        return call
 
 
-    def _new(self, operand: Operand) -> Operand:
-        return substitute(operand, self.mapping)
+def _serves(a: Style, b: Style) -> bool:
+    """Whether styles of one value say the same; of a number's length only one need be known."""
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return replace(a, length=None) == replace(b, length=None)
+    return a == b
+
+
+def _written(function: Function) -> set[Var]:
+    """The arrays and lists that are changed, or are carried into a loop that may."""
+    found: set[Var] = set()
+    for stmt in statements(function.body):
+        operands: tuple[Operand, ...] = ()
+        if isinstance(stmt, Call) and stmt.op.writes:
+            operands = stmt.args[:1]
+        elif isinstance(stmt, For | While):
+            operands = stmt.inits
+        found.update(x for x in operands if isinstance(x, Var) and isinstance(x.style, Array | ListOf))
+    return found
 
 
 def operand_key(operand: Operand) -> Any:
     """A key under which equal operands are equal."""
     if isinstance(operand, Const):
-        value = operand.value
-        plain = isinstance(value, int | float | complex | str | bytes | type(None))
-        return ("const", type(value), repr(value)) if plain else ("object", id(value))
+        return constant_key(operand.value)
     if isinstance(operand, Pack):
-        meta = operand.meta if operand.kind != "dict" else tuple(map(repr, operand.meta))
+        meta = tuple(map(repr, operand.meta)) if operand.kind == "dict" else operand.meta
         return (operand.kind, _hashable(meta), tuple(map(operand_key, operand.items)))
     return operand
+
+
+def constant_key(value: Any) -> Any:
+    """A key for a compile-time object: by value where it is a plain one, else by identity."""
+    if isinstance(value, bool | int | float | complex | str | bytes | np.generic | np.dtype | type(None)):
+        return ("const", type(value), repr(value))
+    if type(value) is tuple:
+        return ("tuple", tuple(map(constant_key, value)))
+    return ("object", id(value))
 
 
 def _hashable(meta: Any) -> Any:

@@ -27,9 +27,12 @@ from pullback.transform.reverse import Facts, Sweep
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for: the parameters (by position) whose cotangents are returned, and whether results are (value, aux)."""
+    """What is asked for.
 
-    wrt: tuple[int, ...]
+    wrt is a path for each cotangent: the position of a parameter, then positions inside it (a member of *args).
+    """
+
+    wrt: tuple[tuple[int, ...], ...]
     has_aux: bool = False
     single: bool = True  # one cotangent is returned bare, not in a tuple
 
@@ -55,7 +58,7 @@ def _differentiated(function: Function, request: Request) -> Operand:
 def _sweep(function: Function, request: Request, chosen: Choices, seed: Operand) -> _Swept:
     """Reverse a function, from the cotangent `seed` of its differentiated result."""
     result = _differentiated(function, request)
-    trees = [function.params[i].tree for i in request.wrt]
+    trees = [_at(function, path) for path in request.wrt]
     wrt = [v for tree in trees for v in variables(tree)]
     active = active_variables(function, wrt, [result], chosen.is_constant)
     facts = Facts(active, maybe_unbound(function), distinct_indices(function))
@@ -67,6 +70,15 @@ def _sweep(function: Function, request: Request, chosen: Choices, seed: Operand)
         grads = [_cotangent(builder, tree, sweep) for tree in trees]
     tree = grads[0] if request.single and len(grads) == 1 else Pack("tuple", tuple(grads))
     return _Swept(forward, reverse, tree)
+
+
+def _at(function: Function, path: tuple[int, ...]) -> Operand:
+    """The part of a parameter that a path leads to."""
+    tree = function.params[path[0]].tree
+    for i in path[1:]:
+        assert isinstance(tree, Pack)
+        tree = tree.items[i]
+    return tree
 
 
 def _seed(sweep: Sweep, result: Operand, seed: Operand) -> None:
@@ -145,7 +157,7 @@ def pair(function: Function, request: Request, chosen: Choices) -> tuple[Functio
 
 
 def _wanted(function: Function, request: Request) -> str:
-    names = [function.params[i].name for i in request.wrt]
+    names = [function.params[path[0]].name for path in request.wrt]
     return f"cotangent{'s' * (len(names) > 1)} of {', '.join(names)}"
 
 
