@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.frontend import library_programs as programs
 
 from pullback.errors import PullbackError
 from pullback.frontend.environment import Environment, NeedStatic
 from pullback.frontend.lower import lower_function
 from pullback.frontend.signature import bind, signature_of
 from pullback.ir import interp
-from tests.frontend import library_programs as programs
 
 
 def lowered(fn: Any, args: tuple[Any, ...], static: frozenset[str] = frozenset()) -> Any:

@@ -146,7 +146,8 @@ class _LoopMeeting(Meeting):
         self.plan = plan
         self.body = body
         self.differ: dict[Place, tuple[Operand, Operand]] = {}
-        super().__init__(head, end, self._differs, self._read_side, self._different, loops.new_id)
+        super().__init__(head, end, self._differs, self._read_side, self._different,
+                         lambda: next(loops._ids))
 
     def _differs(self, place: Place, a: Operand, b: Operand) -> Operand:
         if place[0] == "cell":
@@ -222,7 +223,7 @@ class _LoopMeeting(Meeting):
     def _undefined_cell(self, cell: int, made: dict[int, int]) -> int:
         if cell in made:
             return made[cell]
-        new = made[cell] = self.loops.new_id()
+        new = made[cell] = self.new_id()
         content = self.b.cells[cell]
         match content:
             case ArrayCell() | GrowingCell():

@@ -372,10 +372,11 @@ class Core(ABC):
         """A reference to a new container."""
         number = next(self._ids)
         self.state.cells[number] = cell
-        self._note_shares(cell)
+        self.note_shares(cell)
         return CellRef(number)
 
-    def _note_shares(self, cell: Cell) -> None:
+    def note_shares(self, cell: Cell) -> None:
+        """Remember what a run-time list shares."""
         if isinstance(cell, GrowingCell):
             self.risky |= cell.shares
 
@@ -402,7 +403,7 @@ class Core(ABC):
         old = self.content(value.cell)
         self._note_write(old, value.cell)
         self.state.cells[value.cell] = cell
-        self._note_shares(cell)
+        self.note_shares(cell)
 
     def _note_write(self, cell: Cell, number: int) -> None:
         for param in filter(None, cell.param.split(",")):

@@ -324,8 +324,8 @@ def _python_result(symbol: str, styles: Sequence[Scalar]) -> Scalar:
     top = "i" if top == "b" else top
     if symbol == "/" and top == "i":
         top = "f"
-    if symbol == "**" and top in "if":
-        return Scalar(None, True, "f" if top == "i" else "c")  # int ** -int is float, (-float) ** float complex
+    if symbol == "**" and top == "i":
+        return Scalar(None, True, "f")  # int ** -int is a float
     number = style_of_number({"i": 0, "f": 0.0, "c": 0j}[top])
     assert number is not None
     return Scalar(number.dtype, True, number.kind, _length(symbol, styles))

@@ -104,6 +104,10 @@ def _is_integer_array(entry: Operand) -> bool:
     return isinstance(array, Array) and array.kind != "b" and not (isinstance(entry, Const))
 
 
+def _copy(sweep: Sweeping, call: Call, bar: Operand) -> None:
+    sweep.accumulate(call.args[0], bar)
+
+
 def _add_at(sweep: Sweeping, call: Call, bar: Operand) -> None:
     array, value, steps = call.args[0], call.args[1], call.args[2:]
     sweep.accumulate(array, bar)
@@ -212,6 +216,7 @@ ACCESS_RULES: dict[Op, Callable[..., None]] = {
         (core.load, _load),
         (core.store, _store),
         (core.add_at, _add_at),
+        (core.copy, _copy),
         (core.make_list, _make_list),
         (core.list_append, _append),
         (core.list_get, _list_get),
