@@ -15,6 +15,7 @@ from pullback.ir.builder import Builder, const, index_step, slice_
 from pullback.ir.core_ops import OPERATORS, style_of
 from pullback.ir.nodes import (
     Block,
+    Call,
     Const,
     For,
     Function,
