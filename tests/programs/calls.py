@@ -1,0 +1,464 @@
+"""Calls: helpers, methods, closures, lambdas, recursion, defaults, stars, decorators, higher-order functions."""
+
+import functools
+import math
+import operator
+
+import numpy as np
+
+from . import numbers, positive, program, spd
+
+
+def _square(v):
+    return v * v
+
+
+def _scale_in_place(v, c):
+    v *= c
+
+
+def _returns_its_argument(v):
+    v[0] = v[0] * 2.0
+    return v
+
+
+def _two_results(v, w=2.0):
+    return v * w, np.sum(v) * w
+
+
+@program(numbers(3))
+def helper_called_thrice(x):
+    return np.sum(_square(_square(x) + _square(x[0])))
+
+
+@program(numbers(4))
+def helper_that_mutates(x):
+    y = x * 1.0
+    _scale_in_place(y, x[0])
+    _scale_in_place(y[1:], 3.0)
+    return np.sum(y * y)
+
+
+@program(numbers(4))
+def helper_that_returns_its_argument(x):
+    y = x * 1.0
+    z = _returns_its_argument(y)
+    z[1] = z[0] * x[2]
+    return np.sum(y * z)
+
+
+@program(numbers(3), 0.4)
+def several_results(x, w):
+    a, s = _two_results(x, w)
+    b, t = _two_results(a)
+    return np.sum(a * b) * s + t
+
+
+def _keyword_only(x, *, power=2, scale=1.0):
+    return np.sum(x ** power) * scale
+
+
+@program(numbers(3), 0.5)
+def keywords_and_defaults(x, c):
+    return _keyword_only(x) + _keyword_only(x, scale=c) + _keyword_only(power=3, x=x)
+
+
+def _star(*values, **named):
+    total = 0.0
+    for k, v in enumerate(values):
+        total = total + v * (k + 1)
+    for name in sorted(named):
+        total = total * named[name]
+    return total
+
+
+@program(0.3, 0.7, 1.1)
+def star_arguments(a, b, c):
+    args = (b, c)
+    more = {"p": c}
+    return _star(a, *args, q=a, **more) + _star()
+
+
+@program(0.3, 0.7)
+def star_parameters(*xs):
+    s = 1.0
+    for x in xs:
+        s = s * math.sin(x)
+    return s + len(xs)
+
+
+@program(numbers(4))
+def nested_function(x):
+    def inner(v, k):
+        return v * k + x[0]
+
+    s = 0.0
+    for i in range(4):
+        s = s + inner(x[i], i)
+    return s
+
+
+@program(numbers(3))
+def closure_sees_the_variable(x):
+    c = 1.0
+
+    def f(v):
+        return v * c
+
+    a = f(x)
+    c = x[0]
+    b = f(x)
+    return np.sum(a * b)
+
+
+@program(numbers(3), 0.8)
+def lambdas_on_one_line(x, k):
+    f, g = lambda v: v * k, lambda v: v + k
+    return np.sum(f(g(x)) * g(f(x)))
+
+
+@program(numbers(3))
+def lambda_with_default(x):
+    s = 0.0
+    for i in range(3):
+        f = lambda v, i=i: v ** (i + 1)
+        s = s + f(x[i])
+    return s
+
+
+def _make_polynomial(coefficients):
+    def p(t):
+        value = 0.0
+        for c in reversed(coefficients):
+            value = value * t + c
+        return value
+
+    return p
+
+
+@program([0.3, -0.2, 0.7], 1.4)
+def function_returning_a_function(c, t):
+    p = _make_polynomial(c)
+    return p(t) * p(1.0)
+
+
+def _factorial_like(x, n):
+    if n == 0:
+        return 1.0
+    return x * n * _factorial_like(x, n - 1)
+
+
+@program(0.6, 4)
+def recursion_on_an_integer(x, n):
+    return _factorial_like(x, n) + _factorial_like(x, 2)
+
+
+def _tree_sum(v):
+    n = len(v)
+    if n == 1:
+        return v[0] ** 2
+    return _tree_sum(v[: n // 2]) + 2.0 * _tree_sum(v[n // 2 :])
+
+
+@program(numbers(7))
+def recursive_tree_sum(x):
+    return _tree_sum(x)
+
+
+def _tree_value(node, x):
+    if isinstance(node, tuple):
+        left, right = node
+        return _tree_value(left, x) * 0.5 + math.sin(_tree_value(right, x))
+    return node * x
+
+
+@program(((0.2, 0.3), (0.5, (0.7, 0.1))), 1.3)
+def recursion_over_nested_tuples(tree, x):
+    return _tree_value(tree, x)
+
+
+def _is_even(n, x):
+    return x if n == 0 else _is_odd(n - 1, x * x)
+
+
+def _is_odd(n, x):
+    return 0.5 * x if n == 0 else _is_even(n - 1, math.sin(x))
+
+
+@program(0.9, 5)
+def mutual_recursion(x, n):
+    return _is_even(n, x)
+
+
+def _ackermann_like(x, m, n):
+    if m == 0:
+        return x * (n + 1)
+    if n == 0:
+        return _ackermann_like(x + 0.1, m - 1, 1)
+    return _ackermann_like(math.sin(x), m - 1, n - 1) * x
+
+
+@program(0.4)
+def recursion_two_ways(x):
+    return _ackermann_like(x, 2, 3)
+
+
+def _adaptive(f, a, b, fa, fb, depth):
+    m = 0.5 * (a + b)
+    fm = f(m)
+    if depth == 0 or abs(fa + fb - 2.0 * fm) < 1e-3:
+        return (b - a) * (fa + 4.0 * fm + fb) / 6.0
+    return _adaptive(f, a, m, fa, fm, depth - 1) + _adaptive(f, m, b, fm, fb, depth - 1)
+
+
+@program(0.7, 1.6)
+def adaptive_quadrature(k, end):
+    f = lambda t: math.exp(-k * t * t)
+    return _adaptive(f, 0.0, end, f(0.0), f(end), 5)
+
+
+class Scaler:
+    """An ordinary class."""
+
+    def __init__(self, mean, scale):
+        self.mean = mean
+        self.scale = scale
+
+    def transform(self, x):
+        return (x - self.mean) / self.scale
+
+    def __call__(self, x):
+        return self.transform(x) * 2.0
+
+    @property
+    def ratio(self):
+        return self.mean / self.scale
+
+    @staticmethod
+    def clip(x):
+        return np.minimum(x, 5.0)
+
+    @classmethod
+    def unit(cls, x):
+        return cls(x * 0.0, 1.0)
+
+
+@program(numbers(4), 0.3, 1.7)
+def object_made_inside(x, m, s):
+    scaler = Scaler(m, s)
+    scaler.scale = scaler.scale * 2.0
+    return np.sum(Scaler.clip(scaler(x)) ** 2) * scaler.ratio
+
+
+@program(Scaler(numbers(3), 1.3), numbers(3, seed=2))
+def object_as_parameter(scaler, x):
+    return np.sum(scaler.transform(x) ** 2) + scaler.ratio[0]
+
+
+@program(numbers(3))
+def class_method(x):
+    return np.sum(Scaler.unit(x)(x) ** 3)
+
+
+def _doubled(fn):
+    @functools.wraps(fn)
+    def wrapper(*args, **kwargs):
+        return 2.0 * fn(*args, **kwargs)
+
+    return wrapper
+
+
+@_doubled
+@_doubled
+def _decorated(x, k=1.0):
+    return np.sum(x * x) * k
+
+
+@program(numbers(3), 0.5)
+def stacked_decorators(x, k):
+    return _decorated(x) + _decorated(x, k=k)
+
+
+@functools.lru_cache(maxsize=None)
+def _cached(n):
+    return 1.0 / (n + 1.0)
+
+
+@program(numbers(3))
+def cached_helper(x):
+    return sum(x[i] * _cached(i) for i in range(3))
+
+
+def _power(x, n, offset):
+    return x ** n + offset
+
+
+@program(numbers(3), 0.4)
+def partial_application(x, c):
+    cube = functools.partial(_power, n=3, offset=c)
+    return np.sum(cube(x)) * np.sum(functools.partial(_power, x)(2, c))
+
+
+@program(numbers(3), numbers(3, seed=1), numbers(3, seed=2))
+def reduce_and_operator(x, y, z):
+    s = functools.reduce(np.add, [x, y, z])
+    p = functools.reduce(operator.mul, [x[0], y[1], z[2]], 2.0)
+    return np.sum(operator.mul(s, s)) * p + operator.itemgetter(1)(s)
+
+
+@program([0.2, 0.5, 0.9])
+def map_and_sum(xs):
+    return sum(map(math.sin, xs)) + sum(map(lambda a, b: a * b, xs, xs[1:]))
+
+
+def _apply(f, x, n):
+    for _ in range(n):
+        x = f(x)
+    return x
+
+
+@program(numbers(3))
+def functions_as_arguments(x):
+    return np.sum(_apply(np.tanh, x, 2)) + np.sum(_apply(_square, x, 3)) + _apply(math.exp, x[0], 2)
+
+
+_TABLE = {"tanh": np.tanh, "square": _square}
+
+
+@program(numbers(3), "tanh")
+@program(numbers(3), "square")
+def function_from_a_table(x, name):
+    return np.sum(_TABLE[name](x) * x)
+
+
+@program(0.4, 1.2)
+def math_on_scalars(x, y):
+    a = math.sqrt(y) * math.exp(-x) + math.log(y) ** 2
+    b = math.atan2(x, y) + math.hypot(x, y) - math.tanh(x)
+    return a * b + abs(-x) + pow(y, 3) + max(x, y) * min(x, 2.0) + float(x) + math.pi
+
+
+@program(numbers(4))
+def item_and_float(x):
+    a = x[0].item()
+    b = float(x[1])
+    c = float(np.sum(x))
+    return a * b + math.sin(c)
+
+
+GAIN = np.array([0.5, -1.0, 2.0])
+SETTINGS = {"rate": 0.3, "steps": 3}
+
+
+@program(numbers(3))
+def globals_are_read(x):
+    y = x * GAIN
+    for _ in range(SETTINGS["steps"]):
+        y = y - SETTINGS["rate"] * np.sin(y)
+    return np.sum(y)
+
+
+def _with_constant(k):
+    factor = np.arange(1.0, 4.0) * k
+
+    @program(numbers(3))
+    def captured_array(x):
+        return np.sum(factor * x * x)
+
+    return captured_array
+
+
+captured_array = _with_constant(0.7)
+
+
+def _long_helper(a, b):
+    c = a * b
+    d = np.sin(c) + a
+    e = np.cos(d) * b
+    f = e * c + d
+    g = f / (1.0 + e * e)
+    h = np.exp(-g * g)
+    i = h * f + a
+    j = i - b * h
+    k = np.tanh(j)
+    m = k * g + i
+    n = m * m + a * b
+    o = np.log(1.0 + n * n)
+    p = o * k - m
+    q = p / (1.0 + o)
+    r = q * p + h
+    s = np.sin(r) * np.cos(q)
+    t = s + r * 0.1
+    u = t * t - q
+    v = u * a + t * b
+    w = np.tanh(v) + u
+    return w * 0.5 + v
+
+
+@program(0.4, 0.9)
+def long_helper_called_apart(x, y):
+    return _long_helper(x, y) * _long_helper(y, x) + _long_helper(x + y, x * y)
+
+
+def _long_helper_with_write(buf, c):
+    buf[0] = buf[0] * c
+    buf[1] = buf[0] + c
+    buf[2] = buf[1] * buf[0]
+    return _long_helper(buf[2], c)
+
+
+@program(numbers(3), 0.7)
+def long_helper_that_writes(x, c):
+    y = x * 1.0
+    a = _long_helper_with_write(y, c)
+    b = _long_helper_with_write(y, a)
+    return a * b + np.sum(y)
+
+
+def _integrate(f, y, steps, h, *args):
+    for _ in range(steps):
+        y = y + h * f(y, *args)
+    return y
+
+
+@program(numbers(2), 0.3)
+def higher_order_with_star(y, k):
+    def force(state, stiffness):
+        return np.array([state[1], -stiffness * state[0]])
+
+    return np.sum(_integrate(force, y, 5, 0.1, k) ** 2)
+
+
+@program(spd(3), numbers(3))
+def immediately_called_lambda(a, b):
+    return (lambda m, v: v @ m @ v)(a, b) + (lambda: np.sum(b))()
+
+
+@program(numbers(3, 2), numbers(2, seed=1))
+def helper_with_two_shapes(a, b):
+    def norm2(v):
+        return np.sum(v * v)
+
+    return norm2(a) * norm2(b) + norm2(a[0, 0])
+
+
+def _maybe(x, flag):
+    if flag:
+        return x, None
+    return x * x, np.sum(x)
+
+
+@program(numbers(3))
+def none_among_results(x):
+    a, extra = _maybe(x, True)
+    assert extra is None
+    b, s = _maybe(x, False)
+    return np.sum(a * b) * s
+
+
+@program(positive(4))
+def recursive_closure(x):
+    def go(i):
+        return 0.0 if i == 4 else x[i] * (1.0 + go(i + 1))
+
+    return go(0)
