@@ -11,12 +11,13 @@ from collections.abc import Callable
 from pullback.ir.nodes import Function
 from pullback.passes.cse import cse
 from pullback.passes.dce import dce
+from pullback.passes.fold import fold
 from pullback.passes.simplify import simplify
 from pullback.passes.slots import simplify_slots
 
 Pass = Callable[[Function], Function]
 
-PASSES: tuple[Pass, ...] = (simplify_slots, dce, cse, simplify)
+PASSES: tuple[Pass, ...] = (fold, simplify_slots, dce, cse, simplify)
 MAX_ROUNDS = 10
 
 

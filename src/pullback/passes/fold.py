@@ -34,7 +34,7 @@ def fold(function: Function) -> Function:
     >>> n = build.call(OPERATORS["+"], Const(2), Const(3), hint="n")
     >>> m = build.call(OPERATORS["/"], n, Const(0), hint="m")
     >>> print(pretty(fold(Function("f", (), build.finish(), (n, m)))), end="")
-    primal f() -> (5, %m)
+    primal f() -> 5, %m
       %m: float = 5 / 0
     """
     return _Fold().function(function)

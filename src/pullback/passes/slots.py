@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pullback.ir.nodes import UNDEF, Const, For, Function, If, Operand, Stmt, Var, While
+from pullback.ir.nodes import UNDEF, Const, For, Function, If, Operand, Pack, Stmt, Var, While
 from pullback.ir.walk import map_operands
 from pullback.passes.cse import operand_key
 from pullback.passes.rewrite import Rewriter
@@ -31,7 +31,7 @@ def simplify_slots(function: Function) -> Function:
     >>> numbers = Range(Const(0), Const(3), Const(1))
     >>> build.add(For((i,), (numbers,), (s, a), (x, x), Block(tuple(body)), (s_next, a), (s_out, a_out)))
     >>> print(pretty(simplify_slots(Function("f", (Param("x", x),), build.finish(), (s_out, a_out)))), end="")
-    primal f(%x: float) -> (%s.2, %x)
+    primal f(%x: float) -> %s.2, %x
       for %i in range(0, 3, 1) carry %s: float = %x:
         %s.1: float = %s + %x
         yield %s.1
@@ -54,7 +54,7 @@ class _Slots(Rewriter):
         seen: dict[object, Var] = {}
         for i, (a, b) in enumerate(zip(stmt.then_yields, stmt.else_yields, strict=True)):
             key = (operand_key(a), operand_key(b))
-            if key[0] == key[1] and not _is_undef(a):
+            if key[0] == key[1] and not _is_undef(a) and not _is_list(a):
                 self.mapping[stmt.results[i]] = a
             elif key in seen and seen[key].style == stmt.results[i].style:
                 self.mapping[stmt.results[i]] = seen[key]
@@ -77,7 +77,7 @@ class _Slots(Rewriter):
         for i, (param, end) in enumerate(zip(stmt.params, stmt.yields, strict=True)):
             init = self.new(stmt.inits[i])
             key = (operand_key(init), end)
-            if end is param and not _is_undef(init):
+            if end is param and not _is_undef(init) and not _is_list(init):
                 self.mapping[param] = init
                 self.mapping[stmt.results[i]] = init
             elif key in seen and stmt.params[seen[key]].style == param.style:
@@ -99,6 +99,11 @@ class _Slots(Rewriter):
 
 def _is_undef(operand: Operand) -> bool:
     return isinstance(operand, Const) and operand.value is UNDEF
+
+
+def _is_list(operand: Operand) -> bool:
+    """A display: each read of it would make a list anew."""
+    return isinstance(operand, Pack)
 
 
 def _pick(operands: Sequence[Operand], keep: Sequence[int]) -> tuple[Operand, ...]:
