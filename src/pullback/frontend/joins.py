@@ -73,8 +73,9 @@ class Meeting:
 
     def keep_cells(self, cells: Iterable[int]) -> None:
         """Storages from before the paths parted that no live name reaches stay (a value being computed may hold one)."""
+        renamed = {c for pair in self._pairs for c in pair}
         for c in cells:
-            if c in self.result.cells or (c, c) in self._pairs or c not in self.a.cells or c not in self.b.cells:
+            if c in renamed or c in self.result.cells or c not in self.a.cells or c not in self.b.cells:
                 continue
             ca, cb = self.a.cells[c], self.b.cells[c]
             if ca is cb:
