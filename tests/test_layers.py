@@ -21,7 +21,7 @@ LAYERS = (  # lowest first: a module imports only from its own layer and from lo
     ("backend",),
     ("pipeline",),
     ("dispatch", "explain"),
-    ("differentiable",),
+    ("gradients",),
     ("api",),
     ("checking", "testing"),
     ("cli", "__init__"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, overload
 
-from pullback.differentiable import Argnums, Differentiable
+from pullback.gradients import Argnums, Differentiable
 from pullback.pipeline import Options
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pullback.api import value_and_grad
-from pullback.differentiable import Argnums
+from pullback.gradients import Argnums
 from pullback.errors import GradientMismatchError
 
 STEP = 1e-5
