@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
+import numpy as np
+
 from pullback.frontend.signature import Spec, spec_of
-from pullback.styles.style import Static
 
 
 class NeedStatic(Exception):
@@ -25,10 +26,14 @@ class NeedStatic(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """How an outside object is found: a name of a function's surroundings, then attributes and items."""
+    """How an outside object is found: a name of a function's surroundings, then attributes and items.
 
-    fn: FunctionType
-    kind: str  # "global" | "cell" | "default" | "builtin"
+    kind is "global", "cell", "default" or "builtin" (of the function `fn`), or "object": `fn` itself, a callable that
+    was passed as an argument, from which the steps go on (`partial.args[0]`).
+    """
+
+    fn: Any
+    kind: str
     name: str
     steps: tuple[tuple[str, Any], ...] = ()
 
@@ -39,6 +44,10 @@ class Path:
     def item(self, key: Any) -> Path:
         """The item of what is found here."""
         return Path(self.fn, self.kind, self.name, (*self.steps, ("item", key)))
+
+    def of(self, fn: Any) -> Path:
+        """The same path from another function."""
+        return Path(fn, self.kind, self.name, self.steps)
 
     def fetch(self) -> Any:
         """The object as it is now.  NameError, AttributeError or KeyError where it is not."""
@@ -57,6 +66,8 @@ class Path:
             return self._cell()
         if self.kind == "default":
             return self._default()
+        if self.kind == "object":
+            return self.fn
         return getattr(builtins, self.name)
 
     def _cell(self) -> Any:
@@ -92,10 +103,10 @@ class Guard:
     defaults: Any = None
     kwdefaults: Any = None
 
-    def holds(self) -> bool:
-        """Whether the same object is found, with the same code and defaults."""
+    def holds(self, path: Path | None = None) -> bool:
+        """Whether the same object is found (at `path`, if given), with the same code and defaults."""
         try:
-            obj = self.path.fetch()
+            obj = (path or self.path).fetch()
         except (NameError, AttributeError, LookupError):
             return False
         if obj is not self.expected:
@@ -107,9 +118,16 @@ class Guard:
         )
 
 
+_COMPARED = (str, bytes, bool, int, float, complex, tuple, MethodType, BuiltinFunctionType, np.generic)
+
+
 def _same_value(a: Any, b: Any) -> bool:
-    """Equal plain constants are the same; other objects only if identical."""
-    return type(a) is type(b) and isinstance(a, str | bytes | bool | int | float | tuple) and bool(a == b)
+    """Equal plain constants are the same, and methods of one object; other objects only if identical."""
+    if type(a) is not type(b) or not isinstance(a, _COMPARED):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(x is y or _same_value(x, y) for x, y in zip(a, b, strict=True))
+    return bool(a == b) and repr(a) == repr(b)  # 0.0 and -0.0 differ
 
 
 @dataclass(slots=True)
@@ -136,8 +154,7 @@ class Environment:
         if path not in self.implicits:
             value = path.fetch()
             name = self._name(path)
-            spec = Static(value) if name in self.static_params else spec_of(value, str(path))
-            self.implicits[path] = (name, spec)
+            self.implicits[path] = (name, spec_of(value, name, self.static_params))
         return self.implicits[path]
 
     def _name(self, path: Path) -> str:

@@ -6,6 +6,7 @@ Outside objects resolve at compile time (guarded) or, where they are data, becom
 from __future__ import annotations
 
 import builtins
+import functools
 import sys
 from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -18,7 +19,7 @@ from pullback.frontend import library
 from pullback.frontend.bodies import Frame, captured
 from pullback.frontend.environment import Path
 from pullback.frontend.machine import Core
-from pullback.frontend.signature import Node, Spec
+from pullback.frontend.signature import Node, Spec, step_name, steps_of
 from pullback.frontend.values import (
     ArrayCell,
     ArrayRef,
@@ -167,9 +168,16 @@ class Names(Core):
     def parameter(self, name: str, spec: Spec) -> tuple[Operand, Value]:
         """The operand tree and the value of a parameter of given spec."""
         operand = self._tree(name, spec)
+        self._note_sources(operand, name)
+        return operand, self._value_of(name, operand)
+
+    def _note_sources(self, operand: Operand, name: str) -> None:
+        """The integers in a parameter, which may be asked for by value."""
         if isinstance(operand, Var) and operand.style == PY_INT:
             self.sources[operand] = frozenset({name})
-        return operand, self._value_of(name, operand)
+        elif isinstance(operand, Pack):
+            for item, step in zip(operand.items, steps_of(operand), strict=True):
+                self._note_sources(item, step_name(name, step))
 
     def _tree(self, hint: str, spec: Spec) -> Operand:
         if isinstance(spec, Static):
@@ -183,7 +191,8 @@ class Names(Core):
 
     def _value_of(self, param: str, operand: Operand) -> Value:
         if isinstance(operand, Const):
-            return Known(operand.value)
+            held = isinstance(operand.value, FunctionType | MethodType | functools.partial)
+            return Known(operand.value, Path(operand.value, "object", param) if held else None)
         if isinstance(operand, Var):
             if isinstance(operand.style, Array):
                 return self._parameter_cell(ArrayCell(operand, param))
