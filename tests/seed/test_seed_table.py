@@ -74,7 +74,7 @@ def test_s2_s3_values(f: Any, x: list[float], value: float, gradient: list[float
 
 
 def test_s2_s3_end_at_the_same_rule() -> None:
-    implicit, explicit = site_of(implicit_abs, "abs", X), site_of(explicit_abs, "abs", X)
+    implicit, explicit = site_of(implicit_abs, "absolute", X), site_of(explicit_abs, "absolute", X)
     assert implicit.rule == explicit.rule
     assert (implicit.hop, implicit.path) == (explicit.hop, explicit.path) == ("H2", "partials")
 

@@ -6,6 +6,7 @@ is found from the calling frame; its layer from the package of that module.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import sys
@@ -162,9 +163,7 @@ def _parse_params(params: str) -> tuple[tuple[str, ...], dict[str, Any]]:
         name, _, default = part.partition("=")
         names.append(name.strip())
         if default:
-            defaults[name.strip()] = {"None": None, "True": True, "False": False}.get(
-                default.strip(), default
-            )
+            defaults[name.strip()] = ast.literal_eval(default.strip())
     return tuple(names), defaults
 
 
@@ -329,7 +328,8 @@ def _ensure_operation(
         return
     if style is None:
         sampling = importlib.import_module("pullback.rules.ops.sampling")
-        style = sampling.sampled_style(fn)
+        style = sampling.elementwise_style(fn) if elementwise else sampling.sampled_style(fn)
+        tables.implied.add(fn)
     declare(fn, style=style, alias=alias, elementwise=elementwise)
 
 

@@ -66,6 +66,7 @@ class Tables:
 
     def __init__(self) -> None:
         self.ops: dict[Any, Op] = {}
+        self.implied: set[Any] = set()  # functions that are operations because they have a rule
         self.rules: dict[Any, list[Rule]] = {}
         self.generation = 0
         self.packages: dict[str, Layer] = {}
@@ -229,6 +230,9 @@ def is_nondifferentiable(fn: Any) -> bool:
 def remove(rule: Rule) -> None:
     """Take a rule out of the table."""
     tables.rules[rule.fn].remove(rule)
+    if not tables.rules[rule.fn] and rule.fn in tables.implied:  # again a function like any other
+        tables.implied.remove(rule.fn)
+        del tables.ops[rule.fn]
     tables.generation += 1
 
 

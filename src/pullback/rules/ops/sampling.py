@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pullback.rules.ops.infer import UNKNOWN, known
+from pullback.styles import broadcast
 from pullback.styles.style import (
     Anything,
     Array,
@@ -46,6 +47,30 @@ def sampled_style(fn: Callable[..., Any]) -> Callable[..., Any]:
                 return Anything()
         return _style_of_results(found, args)
 
+    return style
+
+
+def elementwise_style(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A style function for a function that works element by element: asked for the dtype, on one element."""
+    of_scalars = sampled_style(fn)
+
+    def style(*args: Style, **kwargs: Style) -> Any:
+        operands = [numeric(s) for s in (*args, *kwargs.values())]
+        if not any(isinstance(s, Array) and s.axes != () for s in operands):
+            return of_scalars(*args, **kwargs)
+        made = of_scalars(*map(_one_element, args), **{k: _one_element(s) for k, s in kwargs.items()})
+        if not isinstance(made, Array):
+            return made
+        return broadcast.elementwise(operands, made.dtype, "f")
+
+    return style
+
+
+def _one_element(style: Style) -> Style:
+    """An array's style with one element along each axis."""
+    style = style if isinstance(style, Static) else numeric(style)
+    if isinstance(style, Array) and style.axes is not None:
+        return Array(style.dtype, (1,) * len(style.axes), True)
     return style
 
 
