@@ -105,7 +105,10 @@ def _is_integer_array(entry: Operand) -> bool:
 
 
 def _copy(sweep: Sweeping, call: Call, bar: Operand) -> None:
-    sweep.accumulate(call.args[0], bar)
+    """A copy or a conversion passes its cotangent on, in the space of the operand."""
+    operand = call.args[0]
+    if isinstance(operand, Var) and sweep.is_active(operand):
+        sweep.accumulate(operand, fit(sweep.builder, bar, operand))
 
 
 def _add_at(sweep: Sweeping, call: Call, bar: Operand) -> None:
@@ -217,6 +220,9 @@ ACCESS_RULES: dict[Op, Callable[..., None]] = {
         (core.store, _store),
         (core.add_at, _add_at),
         (core.copy, _copy),
+        (core.same, _copy),
+        (core.cast, _copy),
+        (core.number, _copy),
         (core.make_list, _make_list),
         (core.list_append, _append),
         (core.list_get, _list_get),
