@@ -34,8 +34,8 @@ from pullback.styles.join import join
 from pullback.styles.style import FLOAT64, PY_BOOL, PY_INT, Array, Dim, ListOf, Scalar
 
 N = 4
-VECTOR = Array(FLOAT64, (Dim(-1, 0, True),), True)
-MATRIX = Array(FLOAT64, (Dim(-1, 0, True), Dim(-1, 0, True)), True)
+VECTOR = Array(FLOAT64, (Dim(-1, 0, True),))
+MATRIX = Array(FLOAT64, (Dim(-1, 0, True), Dim(-1, 0, True)))
 NUMBER = Scalar(FLOAT64, False)
 LIST = ListOf(VECTOR)
 STYLES = {"v": VECTOR, "m": MATRIX, "s": NUMBER, "l": LIST}

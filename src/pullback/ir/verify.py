@@ -42,7 +42,7 @@ class _Verifier:
 
     def fail(self, what: str) -> VerifyError:
         """The error for the statement at hand."""
-        where = "the results" if self.stmt is None else f"`{pretty_statement(self.stmt)}`"
+        where = "the results" if self.stmt is None else _shown(self.stmt)
         return VerifyError(f"{self.function.name}: {what} in {where}")
 
     # --------------------------------------------------------------------------------------- values and operands
@@ -132,6 +132,8 @@ class _Verifier:
     def _call(self, stmt: Call) -> list[Var]:
         first = _STEPS_FROM.get(stmt.op, len(stmt.args))
         self.operands(stmt.args[:first])
+        if not all(isinstance(x, Pack) for x in stmt.args[first:]):
+            raise self.fail("no path step where one must stand")
         self.operands(stmt.args[first:], step=True)
         self.operands(x for _, x in stmt.kwargs)
         if any(isinstance(x, Const) and x.value is UNDEF for x in stmt.args):
@@ -181,3 +183,11 @@ class _Verifier:
     def _covers(self, target: Var, style: Style) -> None:
         if not below(style, target.style, free=lambda dim: True):
             raise self.fail(f"{target} has style {target.style}, which does not cover {style}")
+
+
+def _shown(stmt: Stmt) -> str:
+    """The statement in an error; one too broken to print by its kind."""
+    try:
+        return f"`{pretty_statement(stmt)}`"
+    except (ValueError, AttributeError):
+        return f"a {type(stmt).__name__}"
