@@ -200,6 +200,12 @@ def _shaping() -> Iterator[Sample]:
         yield call(np.tile, a, (2, 2))
         yield call(np.repeat, a, 3)
         yield call(np.transpose, a)
+    for a in (2.0, np.float64(2.0), np.float32(2.0), ZERO_D):
+        yield call(np.reshape, a, ())
+        yield call(np.squeeze, a)
+        yield call(np.transpose, a)
+        yield call(np.ravel, a)
+        yield call(np.moveaxis, a, (), ())
     yield call(np.squeeze, ONE, axis=0)
     yield call(np.reshape, EMPTY, (3, 0))
     yield call(np.unstack, M)

@@ -56,7 +56,11 @@ def index_array(array: Array, entries: tuple[Style, ...]) -> Style:
     result = index_axes(array.axes, entries)
     if result.axes is not None and result.full and not result.axes:
         return Scalar(array.dtype, False, array.kind)
-    contiguous = not result.basic or _keeps_contiguity(array, entries)
+    contiguous = (
+        _keeps_contiguity(array, entries)
+        if result.basic
+        else _copy_is_contiguous(array, entries, result.axes)
+    )
     return Array(array.dtype, result.axes, contiguous, array.kind)
 
 
@@ -72,9 +76,22 @@ def _keeps_contiguity(array: Array, entries: tuple[Style, ...]) -> bool:
         if isinstance(e, Tup) and e.kind == "slice" and not sliced and numeric(e.items[2]) in (Static(None),):
             sliced = True
             continue
-        if e == Static(Ellipsis):
-            return True
+        return e == Static(Ellipsis) and e is numeric(entries[-1])
+    return True
+
+
+def _copy_is_contiguous(array: Array, entries: tuple[Style, ...], axes: tuple[Axis, ...] | None) -> bool:
+    """Advanced entries first, whole axes after them: else NumPy lays the copy out in another order."""
+    if axes is not None and len(axes) <= 1:
+        return True
+    if not array.contiguous:
         return False
+    whole_only = False
+    for e in entries:
+        if e in (Static(Ellipsis), Tup((Static(None),) * 3, "slice"), Static(slice(None))):
+            whole_only = True
+        elif whole_only or e == Static(None) or _is_slice(e) or not getattr(as_array(e), "contiguous", True):
+            return False
     return True
 
 

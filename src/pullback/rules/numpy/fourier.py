@@ -19,30 +19,28 @@ Z = V + 1j * np.array([0.5, 1.0, -2.0])
 ONE_AXIS = (case(V), case(Z), case(M), case(T, axis=1), case(V, norm="ortho"), case(V, 5), case(T, 2, axis=2))
 
 
-def to_length(bar, length, axis):
-    """The cotangent of an operand that was padded with zeros or cut to the transform's length."""
-    n = np.shape(bar)[axis]
-    moved = np.moveaxis(bar, axis, -1)
-    if n == length:
+def to_length(bar, n, length, axis):
+    """The cotangent of an operand that was padded with zeros or cut to `n` (None: its own length)."""
+    if n is None:
         return bar
-    if n > length:
-        return np.moveaxis(moved[..., :length], -1, axis)
-    rest = np.zeros(np.shape(moved)[:-1] + (length - n,), dtype=bar.dtype)  # noqa: RUF005
-    return np.moveaxis(np.concatenate((moved, rest), axis=-1), -1, axis)
+    moved = np.moveaxis(bar, axis, -1)
+    total = np.zeros(np.shape(moved)[:-1] + (length,), dtype=bar.dtype)  # noqa: RUF005
+    total[..., : np.shape(moved)[-1]] = moved[..., :length]
+    return np.moveaxis(total, -1, axis)
 
 
 @rule(np.fft.fft, linear="a", cases=ONE_AXIS)
 def fft(a, n=None, axis=-1, norm=None, *, out, out_bar):
     """conj(F conj(bar))."""
     bar = np.conjugate(np.fft.fft(np.conjugate(out_bar), axis=axis, norm=norm))
-    return to_length(bar, np.shape(a)[axis], axis)
+    return to_length(bar, n, np.shape(a)[axis], axis)
 
 
 @rule(np.fft.ifft, linear="a", cases=ONE_AXIS)
 def ifft(a, n=None, axis=-1, norm=None, *, out, out_bar):
     """conj(F conj(bar))."""
     bar = np.conjugate(np.fft.ifft(np.conjugate(out_bar), axis=axis, norm=norm))
-    return to_length(bar, np.shape(a)[axis], axis)
+    return to_length(bar, n, np.shape(a)[axis], axis)
 
 
 @rule(
@@ -54,7 +52,7 @@ def rfft(a, n=None, axis=-1, norm=None, *, out, out_bar):
     """The transform of which the second half was left out: there the cotangent is 0."""
     length = np.shape(a)[axis] if n is None else n
     bar = np.real(np.fft.fft(np.conjugate(out_bar), length, axis, norm))
-    return to_length(bar, np.shape(a)[axis], axis)
+    return to_length(bar, n, np.shape(a)[axis], axis)
 
 
 @rule(
@@ -69,7 +67,7 @@ def irfft(a, n=None, axis=-1, norm: Any = None, *, out, out_bar):
     half = np.moveaxis(np.fft.rfft(out_bar, axis=axis, norm=inverse), axis, -1)
     k = np.arange(length // 2 + 1)
     twice = np.where((k == 0) | (2 * k == length), 1, 2)
-    return to_length(np.moveaxis(half * twice, -1, axis), np.shape(a)[axis], axis)
+    return to_length(np.moveaxis(half * twice, -1, axis), n, np.shape(a)[axis], axis)
 
 
 def _unchanged_shape(site: Site) -> bool:

@@ -264,10 +264,15 @@ def matrix_power(a, n, *, out, out_bar):
     if n < 0:
         inverse = np.linalg.inv(a)
         h = adjoint(inverse)
-        return -(h @ matrix_power(inverse, -n, out=out, out_bar=out_bar) @ h)
+        return -(h @ power_bar(inverse, -n, out_bar) @ h)
+    return power_bar(a, n, out_bar)
+
+
+def power_bar(a, n, bar):
+    """sum over i + j = n - 1 of h^i bar h^j, with h the adjoint of a."""
     h = adjoint(a)
-    total = out_bar
-    right = out_bar
+    total = bar
+    right = bar
     for _ in range(n - 1):
         right = right @ h
         total = h @ total + right

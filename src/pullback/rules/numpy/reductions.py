@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+
 import numpy as np
 
 from pullback.rules.kinds import case
@@ -36,12 +39,12 @@ def spread(bar, axis, keepdims):
     return np.expand_dims(bar, axis)
 
 
-def count(a, axis, out):
+def count(a, axis):
     """How many elements are reduced to one."""
     if axis is None:
         return np.size(a)
     if isinstance(axis, tuple):
-        return np.size(a) // max(np.size(out), 1)
+        return functools.reduce(operator.mul, [np.shape(a)[k] for k in axis])
     return np.shape(a)[axis]
 
 
@@ -70,7 +73,7 @@ def nansum(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *
 def mean(a, axis=None, dtype=None, keepdims=False, *, where=None, out, out_bar):
     """A sum over a count."""
     if where is None:
-        return np.broadcast_to(spread(out_bar / count(a, axis, out), axis, keepdims), np.shape(a))
+        return np.broadcast_to(spread(out_bar / count(a, axis), axis, keepdims), np.shape(a))
     n = np.sum(np.broadcast_to(where, np.shape(a)), axis=axis, keepdims=True)
     return np.where(where, unit_axes(out_bar, a, axis, keepdims) / n, 0)
 
@@ -101,10 +104,10 @@ def centred(a, axis, where):
     return np.where(where, a - np.mean(a, axis=axis, keepdims=True, where=where), 0)
 
 
-def degrees_of_freedom(a, axis, ddof, where, out):
+def degrees_of_freedom(a, axis, ddof, where):
     """What the sum of squares is divided by: at least 0, as NumPy has it."""
     if where is None:
-        return max(count(a, axis, out) - ddof, 0)
+        return max(count(a, axis) - ddof, 0)
     return np.maximum(np.sum(np.broadcast_to(where, np.shape(a)), axis=axis, keepdims=True) - ddof, 0)
 
 
@@ -124,7 +127,7 @@ VARIANCES = (
 def var(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, correction=None, out, out_bar):
     """2 (a - mean) / n."""
     free = ddof if correction is None else correction
-    n = degrees_of_freedom(a, axis, free, where, out)
+    n = degrees_of_freedom(a, axis, free, where)
     return unit_axes(out_bar, a, axis, keepdims) * 2 / n * centred(a, axis, where)
 
 
@@ -132,7 +135,7 @@ def var(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, correct
 def std(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, correction=None, out, out_bar):
     """(a - mean) / (n std); 0 where the deviation is 0."""
     free = ddof if correction is None else correction
-    n = degrees_of_freedom(a, axis, free, where, out)
+    n = degrees_of_freedom(a, axis, free, where)
     s = unit_axes(out + (out == 0), a, axis, keepdims)
     return unit_axes(out_bar, a, axis, keepdims) / n / s * centred(a, axis, where)
 
@@ -280,7 +283,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False, out, 
     """sum(w a) / sum(w)."""
     bar = unit_axes(out_bar, a, axis, keepdims)
     if weights is None:
-        return np.broadcast_to(bar / count(a, axis, out), np.shape(a)), None
+        return np.broadcast_to(bar / count(a, axis), np.shape(a)), None
     w = along(weights, a, axis)
     share = bar / np.sum(np.broadcast_to(w, np.shape(a)), axis=axis, keepdims=True)
     w_bar = share * (a - unit_axes(out, a, axis, keepdims))

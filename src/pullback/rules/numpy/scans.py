@@ -42,8 +42,8 @@ def running_product(a, bar, axis):
     With p[i] the product of the elements before i, and s[i] = bar[i] + a[i + 1] s[i + 1], the cotangent
     of a[i] is p[i] s[i].
     """
-    moved = np.moveaxis(a, axis, 0)
-    bars = np.moveaxis(bar, axis, 0)
+    moved = np.expand_dims(np.moveaxis(a, axis, 0), -1)
+    bars = np.expand_dims(np.moveaxis(bar, axis, 0), -1)
     n = np.shape(moved)[0]
     s = np.zeros_like(bars)
     following = np.zeros_like(np.sum(bars, axis=0))
@@ -54,7 +54,7 @@ def running_product(a, bar, axis):
         following = moved[i] * following
     first = np.ones_like(moved[:1])
     before = np.cumprod(np.concatenate((first, moved[:-1]), axis=0), axis=0)
-    return np.moveaxis(before * s, 0, axis)
+    return np.moveaxis((before * s)[..., 0], 0, axis)
 
 
 @rule(np.cumprod, cases=(*SCANS, case(np.array([1.0, 0.0, 2.0, 0.0, 3.0]))))

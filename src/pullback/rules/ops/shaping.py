@@ -110,8 +110,18 @@ def _reshape_style(
     if not isinstance(value, Tup) and shape_axes(target) is None and known(target) is UNKNOWN:
         return like(a, None)
     axes = reshape_axes(axes_of(a), target)
+    if axes == ():
+        return _rank_zero(a)
     plain = known(order) in ("C", "A", "K") and contiguous(a)
     return like(a, axes, (plain or (axes is not None and len(axes) <= 1 and contiguous(a))))
+
+
+def _rank_zero(a: Style) -> Style:
+    """NumPy scalars have these methods too, and stay scalars; Python numbers become arrays."""
+    number = numeric(a)
+    if isinstance(number, Scalar):
+        return number if number.weak is False else like(a, () if number.weak else None)
+    return like(a, ())
 
 
 def _reshape_alias(call: Call) -> Alias:
@@ -138,6 +148,8 @@ def _ravel_alias(call: Call) -> Alias:
 
 def _squeeze_style(a: Style, axis: Style = NONE) -> Style:
     axes, over = axes_of(a), known(axis)
+    if axes == ():
+        return _rank_zero(a)
     if axes is None or over is UNKNOWN:
         return like(a, None)
     if over is None:
@@ -190,6 +202,8 @@ def _same_or_view(call: Call) -> Alias:
 
 def _permuted(a: Style, order: tuple[int, ...] | None) -> Style:
     axes = axes_of(a)
+    if axes == ():
+        return _rank_zero(a)
     if axes is None or order is None:
         return like(a, one_like(axes))
     return like(a, tuple(axes[i] for i in order), contiguous(a) and order == tuple(range(len(axes))))
@@ -200,6 +214,8 @@ def _transpose_style(a: Style, axes: Style = NONE) -> Style:
     rank = made.rank if isinstance(made, Array) else 0
     if rank is None:
         return like(a, None)
+    if rank == 0:
+        return _rank_zero(a)
     order = known(axes)
     if order is None:
         return _permuted(a, tuple(range(rank))[::-1])
