@@ -648,7 +648,14 @@ VIEWS: list[Row] = [
     (copyto_overlap, (V,)), (sort_view, (V,)), (fill_diagonal_view, (V,)), (container_out, (V,)),
 ]  # fmt: skip
 
+def out_einsum(x):
+    y = np.zeros(3)
+    np.einsum("ij->j", x, out=y)
+    return y, np.einsum("ij,ij->", x, x)
+
+
 UFUNCS: list[Row] = [
+    (out_einsum, (A,)),
     (lambda x: np.add(x, x, dtype=np.float32), (F32,)),
     (lambda x: np.add.reduce(x), (A,)),
     (lambda x: np.add.reduce(x, axis=None), (A,)),
@@ -1035,7 +1042,7 @@ REFUSED: list[Row] = [
     (lambda x: id(x), (1.5,)),
     (lambda x: next(iter([x])), (1.5,)),
     (lambda x: np.nditer(x), (V,)),
-    (lambda x: np.array(v for v in x), (V,)),
+    (lambda x: np.array(zip(x, x)), (V,)),
     (lambda x: np.multiply.at(x.copy(), [0], 2.0), (V,)),
     (lambda x: np.maximum.accumulate(x), (V,)),
     (lambda x: np.random.shuffle(x), (V,)),

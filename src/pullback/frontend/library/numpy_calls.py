@@ -111,8 +111,10 @@ def _take_out(
 def _out_position(fn: Any) -> int | None:
     if fn in _OUT_AT:
         return _OUT_AT[fn]
-    names = list(_parameters(fn) or ())
-    return names.index("out") if "out" in names else None
+    parameters = _parameters(fn) or {}
+    if "out" not in parameters or parameters["out"].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
+        return None
+    return list(parameters).index("out")
 
 
 def _needs_out(ctx: Context, out: Value) -> None:
