@@ -1,0 +1,32 @@
+import numpy as np
+
+
+def affine_value_and_grad(x, b, c):
+    """Value and gradient of `affine` (programs.py:121)."""
+    t = np.exp(x * b + c)
+    value = np.sum(t)
+    with np.errstate(all="ignore"):
+        # programs.py:122  return np.sum(np.exp(x * b + c))
+        t_bar = 1.0 * t
+        t_bar_2 = t_bar * b
+        b_bar = np.sum(t_bar * x, axis=0)
+        c_bar = float(np.sum(t_bar))
+    return value, (t_bar_2, b_bar, c_bar)
+
+
+def affine_primal(x, b, c):
+    """Value of `affine` (programs.py:121) and the residuals of its pullback."""
+    t = np.exp(x * b + c)
+    return np.sum(t), (t, b.copy(), x.copy())
+
+
+def affine_pullback(residuals, value_bar):
+    """Cotangent of the value of `affine` -> cotangents of x, b, c."""
+    t, b, x = residuals
+    with np.errstate(all="ignore"):
+        # programs.py:122  return np.sum(np.exp(x * b + c))
+        t_bar = value_bar * t
+        t_bar_2 = t_bar * b
+        b_bar = np.sum(t_bar * x, axis=0)
+        c_bar = float(np.sum(t_bar))
+    return t_bar_2, b_bar, c_bar

@@ -1,0 +1,68 @@
+import numpy as np
+
+
+def diffuse_value_and_grad(u, k, steps):
+    """Value and gradient of `diffuse` (programs.py:113)."""
+    u = u.copy()
+    t_saved = []
+    for _ in range(steps):
+        u_2 = u[1:-1]
+        t = u[2:] - 2.0 * u_2 + u[:-2]
+        t_saved.append(t)
+        u[1:-1] = u_2 + k * t
+    value = np.sum(u * u)
+    with np.errstate(all="ignore"):
+        # programs.py:117  return np.sum(u * u)
+        u_bar = 2.0 * u
+        # programs.py:115  for t in range(steps):
+        k_bar = 0.0
+        for t in reversed(t_saved):
+            # programs.py:116  u[1:-1] += k * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+            u_bar_2 = u_bar[1:-1]
+            u_bar = np.copy(u_bar)
+            u_bar[1:-1] = 0.0
+            k_bar += np.sum(u_bar_2 * t)
+            t_bar = u_bar_2 * k
+            u_bar[:-2] += t_bar
+            t_bar_2 = -t_bar
+            u_bar[2:] += t_bar
+            u_bar_2 += t_bar_2 * 2.0
+            u_bar[1:-1] += u_bar_2
+        k_bar = float(k_bar)
+    return value, (u_bar, k_bar)
+
+
+def diffuse_primal(u, k, steps):
+    """Value of `diffuse` (programs.py:113) and the residuals of its pullback."""
+    u = u.copy()
+    t_saved = []
+    for _ in range(steps):
+        u_2 = u[1:-1]
+        t = u[2:] - 2.0 * u_2 + u[:-2]
+        t_saved.append(t)
+        u[1:-1] = u_2 + k * t
+    return np.sum(u * u), (u, t_saved, k)
+
+
+def diffuse_pullback(residuals, value_bar):
+    """Cotangent of the value of `diffuse` -> cotangents of u, k."""
+    u, t_saved, k = residuals
+    with np.errstate(all="ignore"):
+        # programs.py:117  return np.sum(u * u)
+        u_bar = 2.0 * value_bar * u
+        # programs.py:115  for t in range(steps):
+        k_bar = 0.0
+        for t in reversed(t_saved):
+            # programs.py:116  u[1:-1] += k * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+            u_bar_2 = u_bar[1:-1]
+            u_bar = np.copy(u_bar)
+            u_bar[1:-1] = 0.0
+            k_bar += np.sum(u_bar_2 * t)
+            t_bar = u_bar_2 * k
+            u_bar[:-2] += t_bar
+            t_bar_2 = -t_bar
+            u_bar[2:] += t_bar
+            u_bar_2 += t_bar_2 * 2.0
+            u_bar[1:-1] += u_bar_2
+        k_bar = float(k_bar)
+    return u_bar, k_bar

@@ -1,0 +1,38 @@
+import numpy as np
+
+
+def loss_value_and_grad(w, x, y):
+    """Value and gradient of `loss` (programs.py:37)."""
+    t = np.tanh(x @ w)
+    r = t - y
+    n = y.shape[0]
+    value = np.sum(r * r) / n
+    with np.errstate(all="ignore"):
+        # programs.py:39  return np.sum(r * r) / len(y)
+        r_bar = 2.0 * np.divide(1, n) * r
+        # programs.py:38  r = np.tanh(x @ w) - y
+        t = np.matmul(x.T, r_bar * (1 - t * t))
+    return value, t
+
+
+def loss_primal(w, x, y):
+    """Value of `loss` (programs.py:37) and the residuals of its pullback."""
+    t = np.tanh(x @ w)
+    r = t - y
+    t_2 = r * r
+    n = y.shape[0]
+    return np.sum(t_2) / n, (n, t_2.shape, r, t, x.copy())
+
+
+def loss_pullback(residuals, value_bar):
+    """Cotangent of the value of `loss` -> cotangent of w."""
+    n = residuals[0]
+    r = residuals[2]
+    t = residuals[3]
+    value = residuals[4]
+    with np.errstate(all="ignore"):
+        # programs.py:39  return np.sum(r * r) / len(y)
+        r_bar = 2.0 * (value_bar * np.divide(1, n)) * r
+        # programs.py:38  r = np.tanh(x @ w) - y
+        t = np.matmul(value.T, r_bar * (1 - t * t))
+    return t

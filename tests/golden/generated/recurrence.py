@@ -1,0 +1,66 @@
+import numpy as np
+
+
+def recurrence_value_and_grad(x, a):
+    """Value and gradient of `recurrence` (programs.py:59)."""
+    n = x.shape[0]
+    y = np.zeros(n)
+    y[0] = x[0]
+    y_saved = []
+    for i in range(1, n):
+        y_2 = y[i - 1]
+        y_saved.append(y_2)
+        y[i] = a * y_2 + x[i]
+    value = np.sum(y * y)
+    with np.errstate(all="ignore"):
+        # programs.py:64  return np.sum(y * y)
+        y_bar = 2.0 * y
+        # programs.py:62  for i in range(1, len(x)):
+        a_bar = 0.0
+        x_bar = np.zeros_like(x)
+        for i, y in zip(reversed(range(1, n)), reversed(y_saved)):
+            # programs.py:63  y[i] = a * y[i - 1] + x[i]
+            stored_bar = y_bar[i]
+            y_bar[i] = 0.0
+            x_bar[i] += stored_bar
+            y_bar[i - 1] += stored_bar * a
+            a_bar = a_bar + stored_bar * y
+        # programs.py:61  y[0] = x[0]
+        x_bar[0] += y_bar[0]
+        a_bar = float(a_bar)
+    return value, (x_bar, a_bar)
+
+
+def recurrence_primal(x, a):
+    """Value of `recurrence` (programs.py:59) and the residuals of its pullback."""
+    n = x.shape[0]
+    y = np.zeros(n)
+    y[0] = x[0]
+    y_saved = []
+    for i in range(1, n):
+        y_2 = y[i - 1]
+        y_saved.append(y_2)
+        y[i] = a * y_2 + x[i]
+    return np.sum(y * y), (y, x.shape, n, y_saved, a)
+
+
+def recurrence_pullback(residuals, value_bar):
+    """Cotangent of the value of `recurrence` -> cotangents of x, a."""
+    y, x_shape, n, y_saved, a = residuals
+    with np.errstate(all="ignore"):
+        # programs.py:64  return np.sum(y * y)
+        y_bar = 2.0 * value_bar * y
+        # programs.py:62  for i in range(1, len(x)):
+        a_bar = 0.0
+        x_bar = np.zeros(x_shape)
+        for i, y in zip(reversed(range(1, n)), reversed(y_saved)):
+            # programs.py:63  y[i] = a * y[i - 1] + x[i]
+            stored_bar = y_bar[i]
+            y_bar[i] = 0.0
+            x_bar[i] += stored_bar
+            y_bar[i - 1] += stored_bar * a
+            a_bar = a_bar + stored_bar * y
+        # programs.py:61  y[0] = x[0]
+        x_bar[0] += y_bar[0]
+        a_bar = float(a_bar)
+    return x_bar, a_bar

@@ -1,0 +1,62 @@
+import numpy as np
+
+
+def stop_early_value_and_grad(x, limit):
+    """Value and gradient of `stop_early` (programs.py:87)."""
+    n = x.shape[0]
+    s = 0.0
+    count = 0
+    for v in range(n):
+        v = x[v]
+        s += v * v
+        if s > limit:
+            going1 = False
+        else:
+            going1 = True
+        count = count + 1
+        if not going1:
+            break
+    with np.errstate(all="ignore"):
+        # programs.py:89  for v in x:
+        x_bar = np.zeros_like(x)
+        for v in reversed(range(count)):
+            # programs.py:89  for v in x:
+            v_2 = x[v]
+            # programs.py:90  s += v * v
+            v_bar = v_2 + v_2
+            # programs.py:89  for v in x:
+            x_bar[v] += v_bar
+    return s, x_bar
+
+
+def stop_early_primal(x, limit):
+    """Value of `stop_early` (programs.py:87) and the residuals of its pullback."""
+    s = 0.0
+    count = 0
+    for v in range(x.shape[0]):
+        v = x[v]
+        s += v * v
+        if s > limit:
+            going1 = False
+        else:
+            going1 = True
+        count = count + 1
+        if not going1:
+            break
+    return s, (x.copy(), count)
+
+
+def stop_early_pullback(residuals, value_bar):
+    """Cotangent of the value of `stop_early` -> cotangent of x."""
+    x, count = residuals
+    with np.errstate(all="ignore"):
+        # programs.py:89  for v in x:
+        x_bar = np.zeros_like(x)
+        for v in reversed(range(count)):
+            # programs.py:89  for v in x:
+            v_2 = x[v]
+            # programs.py:90  s += v * v
+            v_bar = 2.0 * value_bar * v_2
+            # programs.py:89  for v in x:
+            x_bar[v] += v_bar
+    return x_bar

@@ -1,0 +1,64 @@
+import numpy as np
+
+
+def with_helper_value_and_grad(angle, points):
+    """Value and gradient of `with_helper` (programs.py:162)."""
+    t = points ** 2
+    c = np.cos(angle)
+    s = np.sin(angle)
+    x = c * points - s * t
+    y = s * points + c * t
+    value = np.sum(x * y)
+    with np.errstate(all="ignore"):
+        # programs.py:164  return np.sum(x * y)
+        t_bar = 1.0 * y
+        t_bar_2 = 1.0 * x
+        # programs.py:158  return c * x - s * y, s * x + c * y
+        c_bar = np.sum(t_bar_2 * t)
+        t_bar_3 = t_bar_2 * c
+        points_bar = t_bar_2 * s
+        t_bar_4 = -t_bar
+        s_bar = np.sum(t_bar_2 * points) + np.sum(t_bar_4 * t)
+        t_bar_3 += t_bar_4 * s
+        c_bar += np.sum(t_bar * points)
+        points_bar += t_bar * c
+        # programs.py:163  x, y = rotate(points, points**2, angle)
+        points_bar += t_bar_3 * (2 * points)
+        angle_bar = float(s_bar * c - c_bar * s)
+    return value, (angle_bar, points_bar)
+
+
+def with_helper_primal(angle, points):
+    """Value of `with_helper` (programs.py:162) and the residuals of its pullback."""
+    t = points ** 2
+    c = np.cos(angle)
+    s = np.sin(angle)
+    t_2 = (c * points - s * t) * (s * points + c * t)
+    return np.sum(t_2), (c, points.copy(), s, t, angle)
+
+
+def with_helper_pullback(residuals, value_bar):
+    """Cotangent of the value of `with_helper` -> cotangents of angle, points."""
+    c, points, s, t, angle = residuals
+    with np.errstate(all="ignore"):
+        # programs.py:158  return c * x - s * y, s * x + c * y
+        x = c * points - s * t
+        y = s * points + c * t
+        # programs.py:164  return np.sum(x * y)
+        t_bar = value_bar * y
+        t_bar_2 = value_bar * x
+        # programs.py:158  return c * x - s * y, s * x + c * y
+        c_bar = np.sum(t_bar_2 * t)
+        t_bar_3 = t_bar_2 * c
+        points_bar = t_bar_2 * s
+        t_bar_4 = -t_bar
+        s_bar = np.sum(t_bar_2 * points) + np.sum(t_bar_4 * t)
+        t_bar_3 += t_bar_4 * s
+        c_bar += np.sum(t_bar * points)
+        points_bar += t_bar * c
+        # programs.py:157  c, s = np.cos(angle), np.sin(angle)
+        angle_bar = s_bar * np.cos(angle) - c_bar * np.sin(angle)
+        # programs.py:163  x, y = rotate(points, points**2, angle)
+        points_bar += t_bar_3 * (2 * points)
+        angle_bar = float(angle_bar)
+    return angle_bar, points_bar

@@ -1,0 +1,66 @@
+import numpy as np
+
+from pullback.runtime import unbroadcast
+
+
+def write_slices_value_and_grad(x):
+    """Value and gradient of `write_slices` (programs.py:105)."""
+    y = x.copy()
+    x_2 = x[:-1]
+    y[1:] += x_2 ** 2
+    t = y[::2] * 3.0
+    y[::2] = t
+    value = np.sum(y * x)
+    with np.errstate(all="ignore"):
+        # programs.py:109  return np.sum(y * x)
+        t_bar = 1.0 * x
+        x_bar = 1.0 * y
+        # programs.py:108  y[::2] *= 3.0
+        t_bar_2 = unbroadcast(t_bar[::2], t.shape)
+        y_bar = t_bar.copy()
+        y_bar[::2] = 0.0
+        y_bar[::2] += t_bar_2 * 3.0
+        # programs.py:107  y[1:] += x[:-1] ** 2
+        stored_bar = y_bar[1:]
+        y_bar = y_bar.copy()
+        y_bar[1:] = 0.0
+        y_bar[1:] += stored_bar
+        x_bar[:-1] += stored_bar * (2 * x_2)
+        # programs.py:106  y = x.copy()
+        x_bar += y_bar
+    return value, x_bar
+
+
+def write_slices_primal(x):
+    """Value of `write_slices` (programs.py:105) and the residuals of its pullback."""
+    y = x.copy()
+    t = y[1:] + x[:-1] ** 2
+    y[1:] = t
+    t = y[::2] * 3.0
+    y[::2] = t
+    return np.sum(y * x), (x.copy(), y, t.shape)
+
+
+def write_slices_pullback(residuals, value_bar):
+    """Cotangent of the value of `write_slices` -> cotangent of x."""
+    x, y, t_shape = residuals
+    with np.errstate(all="ignore"):
+        # programs.py:107  y[1:] += x[:-1] ** 2
+        x_2 = x[:-1]
+        # programs.py:109  return np.sum(y * x)
+        t_bar = value_bar * x
+        x_bar = value_bar * y
+        # programs.py:108  y[::2] *= 3.0
+        t_bar_2 = unbroadcast(t_bar[::2], t_shape)
+        y_bar = t_bar.copy()
+        y_bar[::2] = 0.0
+        y_bar[::2] += t_bar_2 * 3.0
+        # programs.py:107  y[1:] += x[:-1] ** 2
+        stored_bar = y_bar[1:]
+        y_bar = y_bar.copy()
+        y_bar[1:] = 0.0
+        y_bar[1:] += stored_bar
+        x_bar[:-1] += stored_bar * (2 * x_2)
+        # programs.py:106  y = x.copy()
+        x_bar += y_bar
+    return x_bar
