@@ -309,8 +309,8 @@ class Core(ABC):
 
     def _as_view(self, op: Op, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value | None:
         """A view of a reference is a reference with a longer path."""
-        if not args or not isinstance(args[0], ArrayRef) or op.alias == Alias():
-            return None
+        if not args or not isinstance(args[0], ArrayRef) or op.alias == Alias() or op.fn in READ_ONLY:
+            return None  # NumPy lets nobody write through a read-only view, its cotangent neither
         positional = _positional(op, args, kwargs)
         if positional is None:
             return None

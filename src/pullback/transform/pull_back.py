@@ -6,7 +6,8 @@ done here, once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Call, Const, Operand, Pack, Stmt, Var
-from pullback.ir.walk import variables
+from pullback.ir.walk import variables, variables_in
 from pullback.rules.kinds import BuilderRule, NonDifferentiable, Opaque, Row, Structured
 from pullback.styles.style import Array, ListOf, kind
 from pullback.transform.bars import Bars
@@ -81,6 +82,7 @@ def _row(sweep: Sweeping, call: Call, rule: Row, out_bar: Operand | None) -> Non
         if param in rule.partials and sweep.is_active(operand):
             contribution = _scaled(sweep.builder, rule, param, names, out_bar)
             _contribute(sweep, operand, contribution)
+    _check_covered(sweep, call, [names[param] for param in rule.partials])
 
 
 def _scaled(builder: Builder, rule: Row, param: str, names: dict[str, Operand], out_bar: Operand) -> Operand:
@@ -135,21 +137,47 @@ def _structured(sweep: Sweeping, call: Call, rule: Structured, bars: Sequence[Op
     wrt = rule.wrt or tuple(bound)[:1]
     for name, bar in zip(wrt, cotangents, strict=True):
         _into(sweep, bound[name], bar)
+    _check_covered(sweep, call, [bound[name] for name in wrt])
 
 
 def _positional(rule: Structured, bound: dict[str, Operand]) -> list[str]:
-    import inspect
-
     simple = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY
     return [n for n, p in rule.signature.parameters.items() if p.kind in simple and n in bound]
 
 
 def _builder(sweep: Sweeping, call: Call, rule: BuilderRule, bars: Sequence[Operand | None]) -> None:
     out, out_bar = _results(sweep, call, bars)
-    cotangents = rule.build(sweep.builder, call.args, dict(call.kwargs), out, out_bar)
-    for operand, bar in zip(call.args, cotangents, strict=False):
+    args, kwargs = _by_position(call)
+    cotangents = rule.build(sweep.builder, args, kwargs, out, out_bar)
+    for operand, bar in zip(args, cotangents, strict=False):
         if bar is not None:
             _into(sweep, operand, bar)
+    _check_covered(sweep, call, args[: len(cotangents)])
+
+
+def _by_position(call: Call) -> tuple[tuple[Operand, ...], dict[str, Operand]]:
+    """A call's operands with those that were named put where they stand by position, as far as they follow on."""
+    kwargs = dict(call.kwargs)
+    args = list(call.args)
+    try:
+        names = list(inspect.signature(call.op.fn).parameters)
+    except (TypeError, ValueError):
+        return call.args, kwargs
+    while len(args) < len(names) and names[len(args)] in kwargs:
+        args.append(kwargs.pop(names[len(args)]))
+    return tuple(args), kwargs
+
+
+def _check_covered(sweep: Sweeping, call: Call, covered: Iterable[Operand]) -> None:
+    """Every operand that carries a derivative must have been given its cotangent: no silent zero."""
+    known = set(variables_in(covered))
+    for var in variables_in((*call.args, *(x for _, x in call.kwargs))):
+        if sweep.is_active(var) and var not in known:
+            raise NoRuleError(
+                f"the rule of `{call.op.numpy_path or call.op.name}` gives no derivative for one of the operands used here",
+                loc=call.loc,
+                hint="pass that operand through pb.stop_gradient, or register a rule that serves it",
+            )
 
 
 def _into(sweep: Sweeping, operand: Operand, bar: Operand) -> None:

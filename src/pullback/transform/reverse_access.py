@@ -40,8 +40,7 @@ class Sweeping(Protocol):
 
 def _load(sweep: Sweeping, call: Call, bar: Operand) -> None:
     array, steps = call.args[0], call.args[1:]
-    if not isinstance(array, Var):
-        return
+    assert isinstance(array, Var), "a load is from an array value"
     if not steps:
         sweep.accumulate(array, bar)
         return
@@ -167,14 +166,26 @@ def _append(sweep: Sweeping, call: Call, bar: Operand) -> None:
 
 def _list_get(sweep: Sweeping, call: Call, bar: Operand) -> None:
     items, index = call.args
-    if not isinstance(items, Var):
-        return
     build = sweep.builder
+    if isinstance(items, Pack):
+        _item_of_display(sweep, items, index, bar)
+        return
+    assert isinstance(items, Var)
     old = sweep.bars.get(items)
     whole = exact(build, items, sweep.zero(items) if old is None else old)
     item = build.call(core.list_get, whole, index, hint="item_bar")
     more = add(build, call.targets[0], item, bar)
     sweep.bars.set(items, build.call(core.list_set, whole, more, index, hint=bar_hint(items)))
+
+
+def _item_of_display(sweep: Sweeping, items: Pack, index: Operand, bar: Operand) -> None:
+    """An item of a list or tuple display chosen at run time: zeros but for the chosen one."""
+    build = sweep.builder
+    zeros = build.call(core.make_list, Pack("list", tuple(Const(0.0) for _ in items.items)), hint="items_bar")
+    bars = build.call(core.list_set, zeros, bar, index, hint="items_bar")
+    for i, item in enumerate(items.items):
+        if _live(sweep, item):
+            _item(sweep, item, build.call(core.list_get, bars, Const(i), hint="item_bar"))
 
 
 def _list_set(sweep: Sweeping, call: Call, bar: Operand) -> None:
