@@ -58,7 +58,7 @@ def check_function(given: Given, builder: Builder, results: tuple[Operand, ...])
     params = tuple(Param(f"p{i}", v) for i, v in enumerate(given.values))
     function = Function("rule", params, builder.finish(), results)
     verify(function)
-    machine = interp._Machine()
+    machine = interp.Machine()
     machine.values.update(given.values)
     with np.errstate(all="ignore"):
         machine.block(function.body)

@@ -36,7 +36,7 @@ def run(function: Function, args: Sequence[object]) -> tuple[Any, ...]:
 
     Raises what the operations raise, and UnboundLocalError where a name that is not bound is read.
     """
-    machine = _Machine()
+    machine = Machine()
     for param, arg in zip(function.params, args, strict=True):
         machine.bind(param.tree, arg)
     with ExitStack() as stack:
@@ -47,7 +47,7 @@ def run(function: Function, args: Sequence[object]) -> tuple[Any, ...]:
         return tuple(machine.use(x) for x in function.results)
 
 
-class _Machine:
+class Machine:
     """The values of the Vars bound so far."""
 
     def __init__(self) -> None:
