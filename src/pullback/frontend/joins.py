@@ -1,19 +1,24 @@
-"""Where control flow meets: two states become one.
+"""Where paths meet: two states become one, up to a one-to-one renaming of storages.
 
-`Meeting` walks two states from their live names.  Equal parts stay; run-time values that differ become *leaves*, for
-which the caller makes If results or carried values.  Storages are matched one to one; a reference that would break
-this is frozen: it goes on as a value, and a write to a storage concerned while it lives is refused.
+In: the states at the ends of two paths (or at the head and at the end of a loop's body) and the keys of the names that
+live.  Out: one state; a value that differs becomes a slot, of which `slot` decides what it is (a result of an `If`, a
+carried value of a loop).  References that disagree are frozen: they read as values from then on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from pullback.errors import UnsupportedError
+from pullback.frontend.names import Mixed, Names
 from pullback.frontend.values import (
     ArrayCell,
     ArrayRef,
+    BoundMethod,
     Cell,
     CellRef,
     DictCell,
@@ -30,348 +35,509 @@ from pullback.frontend.values import (
     TupleValue,
     Value,
 )
-from pullback.ir.nodes import UNDEF, Const, Operand, Pack, Var
-from pullback.styles.style import style_of_number
+from pullback.ir import core_ops as core
+from pullback.ir.nodes import UNDEF, Const, Operand, Pack, Stmt, Var
+from pullback.styles.join import join
+from pullback.styles.style import Anything, Array, ListOf, Scalar, Static, Style, Undef, numeric
 
-
-Leaf = Callable[[tuple[Any, ...], Operand, Operand], Operand]
+_CODE = (FunctionValue, BoundMethod, IterValue)
 
 
 @dataclass(slots=True)
-class Meeting:
-    """The meeting of two states.
+class Side:
+    """One of the two paths: its state, and the block at whose end its operands are read (None: the current one)."""
 
-    leaf(place, a, b)   the operand that stands for two different ones
-    read(side, value)   the operand of an array reference as a value, on side 0 or 1
-    mismatch(place, a, b)  the value for two of different structure
-    """
+    state: State
+    stmts: list[Stmt] | None
 
-    a: State
-    b: State
-    leaf: Leaf
-    read: Callable[[int, Value], Operand]
-    mismatch: Callable[[Meeting, tuple[Any, ...], Value | None, Value | None], Value | None]
-    new_id: Callable[[], int]
-    result: State = field(default_factory=State)
-    frozen: bool = False
-    _pairs: dict[tuple[int, int], int] = field(default_factory=dict)
-    _apart: set[tuple[int, int]] = field(default_factory=set)
 
-    def run(self, keys: Iterable[str]) -> State:
-        """The joined state, restricted to names that live."""
-        keys = list(keys)
-        self._apart = _conflicts(self.a, self.b, keys)
-        for key in keys:
-            va, vb = self.a.names.get(key), self.b.names.get(key)
-            if va is None and vb is None:
-                continue
-            joined = self.value(("name", key), va, vb)
-            if joined is not None:
-                self.result.names[key] = joined
-        self._rename_concerned()
-        return self.result
+class Merge:
+    """Joins the states of two sides.  `a` comes first; at a loop it is the head."""
 
-    def keep_cells(self, cells: Iterable[int]) -> None:
-        """Storages from before the paths parted that no live name reaches stay (a value being computed may hold one)."""
-        renamed = {c for pair in self._pairs for c in pair}
-        for c in cells:
-            if c in renamed or c in self.result.cells or c not in self.a.cells or c not in self.b.cells:
-                continue
-            ca, cb = self.a.cells[c], self.b.cells[c]
-            if ca is cb:
-                self.result.cells[c] = ca
-            elif isinstance(ca, ArrayCell):
-                self._array_cell(c, c)
-            else:
-                self._cells(("cell", c, c), CellRef(c), CellRef(c))
+    def __init__(self, machine: Names, a: Side, b: Side, keys: Iterable[str]) -> None:
+        self.machine = machine
+        self.a, self.b = a, b
+        self.keys = keys
+        self.pairs: dict[tuple[int | None, int | None], None] = {}
+        self.partners: dict[tuple[str, int], set[int | None]] = {}
+        self.unsettled = False  # kinds differ that one iteration might settle
+        self.current: str | None = None  # the name being joined
+        self._seen: set[str] = set()
 
-    def _rename_concerned(self) -> None:
-        """A frozen reference is concerned with a storage under the number it has from here on."""
-        if not any(isinstance(v, FrozenRef) and v.cells for v in self.result.names.values()):
-            return
-        new: dict[int, set[int]] = {}
-        for (x, y), z in self._pairs.items():
-            new.setdefault(x, set()).add(z)
-            new.setdefault(y, set()).add(z)
-        for key, value in self.result.names.items():
-            if isinstance(value, FrozenRef) and value.cells:
-                cells = value.cells.union(*[new.get(c, set()) for c in value.cells])
-                self.result.names[key] = replace(value, cells=cells)
+    # ---------------------------------------------------------------------------------------------- to override
 
-    # -- values
+    def slot(self, a: Operand, b: Operand, hint: str) -> Operand:
+        """What a value is that is `a` on one side and `b` on the other."""
+        raise NotImplementedError
 
-    def value(self, place: tuple[Any, ...], a: Value | None, b: Value | None) -> Value | None:
-        """The meeting of two values."""
-        if a is None or b is None:
-            return self._one_sided(place, a, b)
+    def read(self, first: bool, value: Value) -> Operand:
+        """The operand of a value at the end of a side."""
+        side = self.a if first else self.b
+        machine = self.machine
+        saved, machine.state = machine.state, side.state
+        try:
+            if side.stmts is None:
+                return machine.operand(value)
+            with machine.inside(side.stmts):
+                return machine.operand(value)
+        finally:
+            machine.state = saved
+
+    # ------------------------------------------------------------------------------------------------- the join
+
+    def run(self, held: Sequence[Value], extra: Sequence[tuple[Value, Value]] = ()) -> tuple[State, list[Value]]:
+        """The joined state and the joined extra values.  `held` values keep their meaning on both sides."""
+        for key in sorted(self.keys):
+            self._collect_key(key)
+        for value in held:
+            self._collect(value, value)
+        for first, second in extra:
+            self._collect(first, second)
+        names: dict[str, Value] = {}
+        for key in sorted(self._seen):
+            a, b = self.a.state.names.get(key), self.b.state.names.get(key)
+            if a is not None or b is not None:
+                self.current = key
+                names[key] = self.value(*self.refine(key, a, b), key.split("@")[0].lstrip("."))
+        self.current = None
+        values = [self.value(x, y, "value") for x, y in extra]
+        return State(names, self._cells()), values
+
+    def refine(self, key: str, a: Value | None, b: Value | None) -> tuple[Value | None, Value | None]:
+        """A hook: the values of a name as they are to be joined."""
+        return a, b
+
+    def _collect_key(self, key: str) -> None:
+        if key not in self._seen:
+            self._seen.add(key)
+            self._collect(self.a.state.names.get(key), self.b.state.names.get(key))
+
+    def _collect(self, a: Value | None, b: Value | None) -> None:
+        """Find the pairs of storages that references on the two sides lead to."""
+        for value in (a, b):
+            if isinstance(value, FunctionValue):
+                for key in sorted(self.machine.closure_keys(value)):
+                    self._collect_key(key)
         match a, b:
-            case Known(), Known() if _same_object(a.obj, b.obj):
-                return a
-            case (Known() | Num()), (Known() | Num()) if _is_plain(a) and _is_plain(b):
-                return self._plain(place, a, b)
-            case ArrayRef(), ArrayRef():
-                return self._arrays(place, a, b)
-            case (ArrayRef() | FrozenRef()), (ArrayRef() | FrozenRef()):
-                return self._freeze(place, a, b)
-            case TupleValue(), TupleValue() if len(a.items) == len(b.items) and a.cls is b.cls:
-                pairs = zip(a.items, b.items, strict=True)
-                items = [self.value((*place, i), x, y) for i, (x, y) in enumerate(pairs)]
-                return replace(a, items=tuple(x for x in items if x is not None))
-            case CellRef(), CellRef():
-                return self._cells(place, a, b)
-            case FunctionValue(), FunctionValue() if a.node is b.node and a.scope is b.scope:
-                return a
+            case (ArrayRef(), ArrayRef() | None) | (None, ArrayRef()):
+                if a is None or b is None or _alike_paths(a.path, b.path):
+                    self._pair(_number(a), _number(b))
+            case (CellRef(), CellRef() | None) | (None, CellRef()):
+                if self._same_kind(a, b) and self._pair(_number(a), _number(b)):
+                    self._collect_contents(a, b)
+            case (TupleValue(), TupleValue() | None) | (None, TupleValue()):
+                if a is None or b is None or _alike_tuples(a, b):
+                    for x, y in _zip_items(a, b):
+                        self._collect(x, y)
+            case BoundMethod(), BoundMethod():
+                self._collect(a.owner, b.owner)
+
+    def _collect_contents(self, a: Value | None, b: Value | None) -> None:
+        first, second = self._content(True, a), self._content(False, b)
+        if isinstance(first, ListCell | None) and isinstance(second, ListCell | None):
+            one, two = _items(first), _items(second)
+            if one is None or two is None or len(one) == len(two):
+                for x, y in _aligned(one, two):
+                    self._collect(x, y)
+        else:
+            for x, y in _by_key(first, second):
+                self._collect(x, y)
+
+    def _same_kind(self, a: Value | None, b: Value | None) -> bool:
+        first, second = self._content(True, a), self._content(False, b)
+        if first is None or second is None:
+            return True
+        lists = (ListCell, GrowingCell)
+        if isinstance(first, lists) or isinstance(second, lists):
+            return isinstance(first, lists) and isinstance(second, lists)
+        if isinstance(first, ObjectCell) and isinstance(second, ObjectCell):
+            return first.cls is second.cls
+        return type(first) is type(second)
+
+    def _content(self, first: bool, ref: Value | None) -> Cell | None:
+        if ref is None:
+            return None
+        assert isinstance(ref, ArrayRef | CellRef)
+        cells = (self.a if first else self.b).state.cells
+        return cells.get(ref.cell) or self.machine.outside_cells[ref.cell]
+
+    def _pair(self, a: int | None, b: int | None) -> bool:
+        new = (a, b) not in self.pairs
+        self.pairs[a, b] = None
+        if a is not None:
+            self.partners.setdefault(("a", a), set()).add(b)
+        if b is not None:
+            self.partners.setdefault(("b", b), set()).add(a)
+        return new
+
+    def _renames(self, a: int | None, b: int | None) -> bool:
+        """Whether a pair of storages is one storage of the joined state."""
+        if a == b:
+            return True
+        if a in self.machine.outside_cells or b in self.machine.outside_cells:
+            return False
+        alone = (None, "a", a), (None, "b", b)
+        return all(number is None or len(self.partners[side, number]) == 1 for _, side, number in alone)
+
+    @staticmethod
+    def _joined(a: int | None, b: int | None) -> int:
+        number = b if a is None else a
+        assert number is not None
+        return number
+
+    # ------------------------------------------------------------------------------------------------- values
+
+    def value(self, a: Value | None, b: Value | None, hint: str) -> Value:
+        """The joined value; None: not bound on that side."""
+        if isinstance(a, Known) and isinstance(b, Known) and same_object(a.obj, b.obj):
+            return a
+        for side in (a, b):
+            if isinstance(side, Known) and isinstance(side.obj, Mixed):
+                return side
+        match a, b:
+            case (ArrayRef(), ArrayRef() | None) | (None, ArrayRef()):
+                return self._reference(a, b, hint)
+            case (CellRef(), CellRef() | None) | (None, CellRef()):
+                return self._container(a, b, hint)
+            case (TupleValue(), TupleValue() | None) | (None, TupleValue()):
+                if a is None or b is None or _alike_tuples(a, b):
+                    items = [self.value(x, y, f"{hint}_{i}") for i, (x, y) in enumerate(_zip_items(a, b))]
+                    return TupleValue(tuple(items), (a or b).cls)  # type: ignore[union-attr]
             case SliceValue(), SliceValue():
-                parts = [
-                    self.value((*place, i), x, y)
-                    for i, (x, y) in enumerate(zip(_parts(a), _parts(b), strict=True))
-                ]
-                return SliceValue(*[x for x in parts if x is not None])
-            case IterValue(), IterValue() if a is b:
-                return a
-        if a is b:
+                parts = [(a.start, b.start), (a.stop, b.stop), (a.step, b.step)]
+                return SliceValue(*[self.value(x, y, hint) for x, y in parts])
+            case BoundMethod(), BoundMethod() if a.name == b.name:
+                return BoundMethod(self.value(a.owner, b.owner, hint), a.name)
+            case FunctionValue(), FunctionValue() if a.node is b.node and a.scope is b.scope:
+                return self._function(a, b, hint)
+        if a is b and a is not None and not isinstance(a, Num | FrozenRef):
             return a
-        return self.mismatch(self, place, a, b)
+        if a is None or b is None:
+            bound = b if a is None else a
+            if isinstance(bound, _CODE) or (isinstance(bound, Known) and not is_datum(bound.obj)):
+                return bound  # a function or module bound on one path is what it is
+        if isinstance(a, _CODE) or isinstance(b, _CODE):
+            return self._mixed(hint)
+        return self._leaf(a, b, hint)
 
-    def _plain(self, place: tuple[Any, ...], a: Value, b: Value) -> Value:
-        x, y = _operand(a), _operand(b)
-        if x is y:
-            return a
-        return Num(self.leaf(place, x, y))
+    def _mixed(self, hint: str, reason: str = "") -> Known:
+        self.note_unsettled()
+        return Known(Mixed(reason or f"`{hint}` is bound to things of different kinds by the path taken"))
 
-    def _one_sided(self, place: tuple[Any, ...], a: Value | None, b: Value | None) -> Value | None:
-        """A name bound on one side only: its run-time parts are undefined on the other."""
-        value, state, missing = (a, self.a, 1) if b is None else (b, self.b, 0)
-        assert value is not None
-        undef = Const(UNDEF)
+    def _function(self, a: FunctionValue, b: FunctionValue, hint: str) -> Value:
+        defaults = tuple(self.value(x, y, hint) for x, y in zip(a.defaults, b.defaults, strict=True))
+        named = {k: self.value(v, b.kw_defaults[k], hint) for k, v in a.kw_defaults.items()}
+        return FunctionValue(a.node, a.scope, a.fn, defaults, named, a.name)
 
-        def leaf(at: tuple[Any, ...], x: Operand) -> Operand:
-            return self.leaf(at, x, undef) if missing == 1 else self.leaf(at, undef, x)
+    def _reference(self, a: Value | None, b: Value | None, hint: str) -> Value:
+        assert isinstance(a, ArrayRef | None) and isinstance(b, ArrayRef | None)
+        first, second = _number(a), _number(b)
+        alike = a is None or b is None or _alike_paths(a.path, b.path)
+        if not alike or (first, second) not in self.pairs or not self._renames(first, second):
+            return self._leaf(a, b, hint)
+        one = a.path if a is not None else tuple(_blank(step) for step in b.path)  # type: ignore[union-attr]
+        two = b.path if b is not None else tuple(_blank(step) for step in one)
+        path = tuple(self._step(x, y) for x, y in zip(one, two, strict=True))
+        return ArrayRef(self._joined(first, second), path)
 
-        return self._lonely(place, value, state, leaf, 1 - missing)
+    def _step(self, a: Pack, b: Pack) -> Pack:
+        out = self._operand(a, b)
+        assert isinstance(out, Pack)
+        return out
 
-    def _lonely(self, place: tuple[Any, ...], value: Value, state: State, leaf: Any, side: int) -> Value | None:
-        match value:
-            case Known() if _is_plain(value):
-                return Num(leaf(place, Const(value.obj)))
-            case Num():
-                return Num(leaf(place, value.operand))
-            case ArrayRef() | FrozenRef():
-                cells = _shared(value)
-                known = frozenset(c for c in cells if c in self.a.cells and c in self.b.cells)
-                operand = leaf(place, self.read(side, value))
-                if isinstance(value, ArrayRef) and not value.path and not known:
-                    return self._new_array(operand, value.cell)
-                self.frozen = self.frozen or bool(known)
-                return FrozenRef(operand, known)
-            case TupleValue():
-                items = [self._lonely((*place, i), x, state, leaf, side) for i, x in enumerate(value.items)]
-                return replace(value, items=tuple(x for x in items if x is not None))
-            case CellRef():
-                return self._lonely_cell(place, value, state, leaf, side)
-        return self.mismatch(self, place, value, None)
-
-    def _new_array(self, operand: Operand, old: int) -> Value:
-        pair = (old, -1)
-        if pair not in self._pairs:
-            self._pairs[pair] = self.new_id()
-            self.result.cells[self._pairs[pair]] = ArrayCell(operand)
-        return ArrayRef(self._pairs[pair])
-
-    def _lonely_cell(self, place: tuple[Any, ...], ref: CellRef, state: State, leaf: Any, side: int) -> Value | None:
-        cell = state.cells[ref.cell]
-        pair = (ref.cell, -1)
-        if pair in self._pairs:
-            return CellRef(self._pairs[pair])
-        new = self._pairs[pair] = self.new_id()
-        if isinstance(cell, GrowingCell):
-            self.result.cells[new] = replace(cell, operand=leaf((*place, "list"), cell.operand))
-            return CellRef(new)
-        parts = {k: self._lonely((*place, k), v, state, leaf, side) for k, v in _items(cell)}
-        self.result.cells[new] = _rebuilt(cell, {k: v for k, v in parts.items() if v is not None})
-        return CellRef(new)
-
-    def add_cell(self, cell: Cell) -> Value:
-        """A container that comes of the meeting itself."""
-        ref = CellRef(self.new_id())
-        self.result.cells[ref.cell] = cell
-        return ref
-
-    # -- arrays
-
-    def _arrays(self, place: tuple[Any, ...], a: ArrayRef, b: ArrayRef) -> Value:
-        if (a.cell, b.cell) in self._apart or not _alike(a.path, b.path):
-            return self._freeze(place, a, b)
-        cell = self._array_cell(a.cell, b.cell)
-        steps = [self._step((*place, i), x, y) for i, (x, y) in enumerate(zip(a.path, b.path, strict=True))]
-        return ArrayRef(cell, tuple(steps))
-
-    def _array_cell(self, a: int, b: int) -> int:
-        if (a, b) not in self._pairs:
-            new = self._pairs[a, b] = a if a == b else self.new_id()
-            ca, cb = self.a.cells[a], self.b.cells[b]
-            assert isinstance(ca, ArrayCell) and isinstance(cb, ArrayCell)
-            same = ca.operand is cb.operand
-            operand = ca.operand if same else self.leaf(("cell", a, b), ca.operand, cb.operand)
-            self.result.cells[new] = ArrayCell(operand, ca.param or cb.param)
-        return self._pairs[a, b]
-
-    def _step(self, place: tuple[Any, ...], a: Operand, b: Operand) -> Any:
+    def _operand(self, a: Operand, b: Operand) -> Operand:
         if isinstance(a, Pack) and isinstance(b, Pack):
-            pairs = zip(a.items, b.items, strict=True)
-            return replace(a, items=tuple(self._step((*place, i), x, y) for i, (x, y) in enumerate(pairs)))
-        if a is b or (isinstance(a, Const) and isinstance(b, Const) and _same_object(a.value, b.value)):
+            return Pack(a.kind, tuple(self._operand(x, y) for x, y in zip(a.items, b.items, strict=True)), a.meta)
+        return self.slot(a, b, "i")
+
+    def _container(self, a: Value | None, b: Value | None, hint: str) -> Value:
+        first, second = _number(a), _number(b)
+        if (first, second) in self.pairs and self._renames(first, second):
+            return CellRef(self._joined(first, second))
+        if (first, second) in self.pairs:
+            cells = [c for c in (self._content(True, a), self._content(False, b)) if c is not None]
+            if all(isinstance(c, ListCell | GrowingCell) for c in cells):
+                return self._leaf(a, b, hint)
+        return self._mixed(hint, f"`{hint}` refers to different objects by the path taken")
+
+    def _leaf(self, a: Value | None, b: Value | None, hint: str) -> Value:
+        """The join as values: what the two sides read."""
+        try:
+            first = Const(UNDEF) if a is None else self._read_leaf(True, a)
+            second = Const(UNDEF) if b is None else self._read_leaf(False, b)
+        except UnsupportedError as error:
+            return self._mixed(hint, f"`{hint}` cannot be one value after the paths meet: {error.reason}")
+        self._note_kinds(a, b, first, second)
+        out = self.slot(first, second, hint)
+        if isinstance(out, Const):
+            return Known(out.value)
+        style = core.style_of(out)
+        if isinstance(style, Scalar):
+            return Num(out)
+        cells = self.map_cells(True, self._cells_of(True, a)) | self.map_cells(False, self._cells_of(False, b))
+        if isinstance(style, Array | ListOf) or cells:
+            return self.machine.frozen(out, cells)
+        return Num(out)
+
+    def _read_leaf(self, first: bool, value: Value) -> Operand:
+        operand = self.read(first, value)
+        if isinstance(operand, Pack) and operand.kind == "list":
+            side = self.a if first else self.b
+            return self._make_list(side, operand)
+        return operand
+
+    def _make_list(self, side: Side, packed: Operand) -> Operand:
+        if side.stmts is None:
+            return self.machine.builder.call(core.make_list, packed, hint="items")
+        with self.machine.inside(side.stmts):
+            return self.machine.builder.call(core.make_list, packed, hint="items")
+
+    def _note_kinds(self, a: Value | None, b: Value | None, first: Operand, second: Operand) -> None:
+        if a is None or b is None:
+            return
+        one, two = (numeric(core.style_of(x)) for x in (first, second))
+        if type(one) is not type(two) or isinstance(one, Static):
+            self.note_unsettled()
+        elif isinstance(one, Array) and isinstance(two, Array) and one.rank != two.rank:
+            self.note_unsettled()
+
+    def note_unsettled(self) -> None:
+        """Kinds differ here."""
+        self.unsettled = True
+
+    def _cells_of(self, first: bool, value: Value | None) -> frozenset[int]:
+        if value is None:
+            return frozenset()
+        machine = self.machine
+        saved, machine.state = machine.state, (self.a if first else self.b).state
+        try:
+            return machine.cells_of([value])
+        finally:
+            machine.state = saved
+
+    def map_cells(self, first: bool, cells: frozenset[int]) -> frozenset[int]:
+        """Storages of one side as storages of the joined state."""
+        out: set[int] = set()
+        for number in cells:
+            if number in self.machine.outside_cells:
+                out.add(number)
+            for other in self.partners.get(("a" if first else "b", number), ()):
+                pair = (number, other) if first else (other, number)
+                if self._renames(*pair):
+                    out.add(self._joined(*pair))
+        return frozenset(out)
+
+    # -------------------------------------------------------------------------------------------------- cells
+
+    def _cells(self) -> dict[int, Cell]:
+        cells: dict[int, Cell] = {}
+        outside = self.machine.outside_cells
+        for a, b in self.pairs:
+            if self._renames(a, b) and not (a == b and a in outside):
+                first = None if a is None else self.a.state.cells[a]
+                second = None if b is None else self.b.state.cells[b]
+                joined = self.cell(first, second, self._name(a, b))
+                self.machine.note_shares(joined)
+                cells[self._joined(a, b)] = joined
+        others = self.b.state.cells
+        for number, cell in self.a.state.cells.items():
+            if number not in cells and others.get(number) is cell:
+                cells[number] = cell
+        return cells
+
+    def _name(self, a: int | None, b: int | None) -> str:
+        for side, number in ((self.a, a), (self.b, b)):
+            cell = side.state.cells.get(number) if number is not None else None
+            operand = getattr(cell, "operand", None)
+            if isinstance(operand, Var):
+                return operand.hint
+        return "items"
+
+    def cell(self, a: Cell | None, b: Cell | None, hint: str) -> Cell:
+        """The joined content of a storage or container."""
+        param = ",".join(dict.fromkeys(p for c in (a, b) if c is not None for p in c.param.split(",") if p))
+        one = a if a is not None else b
+        match one:
+            case ArrayCell():
+                first = a.operand if isinstance(a, ArrayCell) else Const(UNDEF)
+                second = b.operand if isinstance(b, ArrayCell) else Const(UNDEF)
+                operand = self.slot(first, second, hint)
+                return one if operand is one.operand and param == one.param else ArrayCell(operand, param)
+            case DictCell():
+                return self._dict(a, b, param)
+            case ObjectCell():
+                fields = {k: self.value(x, y, str(k)) for k, (x, y) in _named(a, b).items()}
+                return ObjectCell(one.cls, fields, param)
+        return self._list(a, b, hint, param)
+
+    def _dict(self, a: Cell | None, b: Cell | None, param: str) -> Cell:
+        pairs = _named(a, b)
+        if a is not None and b is not None and any(x is None or y is None for x, y in pairs.values()):
+            missing = next(k for k, (x, y) in pairs.items() if x is None or y is None)
+            self.machine.refuse(f"a dict has the key {missing!r} on one path only", "set the key on every path")
+        return DictCell({k: self.value(x, y, str(k)) for k, (x, y) in pairs.items()}, param)
+
+    def _list(self, a: Cell | None, b: Cell | None, hint: str, param: str) -> Cell:
+        one, two = _items(a), _items(b)
+        if isinstance(a, ListCell | None) and isinstance(b, ListCell | None):
+            if one is None or two is None or len(one) == len(two):
+                return ListCell(tuple(self.value(x, y, f"{hint}_{i}") for i, (x, y) in enumerate(_aligned(one, two))), param)
+        return self.growing(a, b, hint, param)
+
+    def growing(self, a: Cell | None, b: Cell | None, hint: str, param: str) -> Cell:
+        """A run-time list of two lists of different (or run-time) lengths."""
+        first, shares_a = self._as_list(True, a)
+        second, shares_b = self._as_list(False, b)
+        operand = self.slot(first, second, hint)
+        return GrowingCell(operand, self.map_cells(True, shares_a) | self.map_cells(False, shares_b), param)
+
+    def _as_list(self, first: bool, cell: Cell | None) -> tuple[Operand, frozenset[int]]:
+        if cell is None:
+            return Const(UNDEF), frozenset()
+        if isinstance(cell, GrowingCell):
+            return cell.operand, cell.shares
+        assert isinstance(cell, ListCell)
+        side = self.a if first else self.b
+        items = tuple(self._read_leaf(first, v) for v in cell.items)
+        shares: frozenset[int] = frozenset()
+        for v in cell.items:
+            shares |= self._cells_of(first, v)
+        return self._make_list(side, Pack("list", items)), shares
+
+
+class BranchMerge(Merge):
+    """The join after an `if`: what differs becomes a result of the `If`."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.slots: list[tuple[Operand, Operand, Var]] = []
+        self._known: dict[tuple[int, int], Var] = {}
+
+    def slot(self, a: Operand, b: Operand, hint: str) -> Operand:
+        """A result of the `If`, unless both sides have the same."""
+        if same_operand(a, b):
             return a
-        return self.leaf(place, a, b)
-
-    def _freeze(self, place: tuple[Any, ...], a: Value, b: Value) -> Value:
-        x, y = self.read(0, a), self.read(1, b)
-        cells = frozenset(c for c in _shared(a) | _shared(b))
-        self.frozen = True
-        if x is y:
-            return FrozenRef(x, cells)
-        return FrozenRef(self.leaf(place, x, y), cells)
-
-    # -- containers
-
-    def _cells(self, place: tuple[Any, ...], a: CellRef, b: CellRef) -> Value | None:
-        if (a.cell, b.cell) in self._pairs:
-            return CellRef(self._pairs[a.cell, b.cell])
-        if (a.cell, b.cell) in self._apart:
-            return self.mismatch(self, place, a, b)
-        ca, cb = self.a.cells[a.cell], self.b.cells[b.cell]
-        if isinstance(ca, GrowingCell) and isinstance(cb, GrowingCell):
-            new = self._enter(a.cell, b.cell)
-            same = ca.operand is cb.operand
-            operand = ca.operand if same else self.leaf(("cell", a.cell, b.cell), ca.operand, cb.operand)
-            self.result.cells[new] = GrowingCell(operand, ca.shares | cb.shares, ca.param or cb.param)
-            return CellRef(new)
-        if type(ca) is not type(cb) or [k for k, _ in _items(ca)] != [k for k, _ in _items(cb)]:
-            return self.mismatch(self, place, a, b)
-        if isinstance(ca, ObjectCell) and isinstance(cb, ObjectCell) and ca.cls is not cb.cls:
-            return self.mismatch(self, place, a, b)
-        new = self._enter(a.cell, b.cell)
-        other = dict(_items(cb))
-        parts = {k: self.value((*place, k), v, other[k]) for k, v in _items(ca)}
-        self.result.cells[new] = _rebuilt(ca, {k: v for k, v in parts.items() if v is not None})
-        return CellRef(new)
-
-    def _enter(self, a: int, b: int) -> int:
-        self._pairs[a, b] = a if a == b else self.new_id()
-        return self._pairs[a, b]
+        key = (id(a), id(b))
+        if key not in self._known:
+            self._known[key] = Var(hint, joined_style(a, b))
+            self.slots.append((a, b, self._known[key]))
+        return self._known[key]
 
 
-def _parts(value: SliceValue) -> tuple[Value, Value, Value]:
-    return value.start, value.stop, value.step
+# ------------------------------------------------------------------------------------------------------- helpers
 
 
-def _shared(value: Value) -> frozenset[int]:
-    if isinstance(value, ArrayRef):
-        return frozenset({value.cell})
-    return value.cells if isinstance(value, FrozenRef) else frozenset()
-
-
-def _is_plain(value: Value) -> bool:
-    """A number or opaque run-time object, or a compile-time number, string or None."""
-    return isinstance(value, Num) or is_constant(value)
-
-
-def is_constant(value: Value) -> bool:
-    """A compile-time object that can be carried at run time: a number, a string, None."""
-    if not isinstance(value, Known):
-        return False
-    return style_of_number(value.obj) is not None or value.obj is None or isinstance(value.obj, str)
-
-
-def _operand(value: Value) -> Operand:
-    if isinstance(value, Known):
-        return Const(value.obj)
-    assert isinstance(value, Num)
-    return value.operand
-
-
-def _same_object(a: Any, b: Any) -> bool:
+def same_operand(a: Operand, b: Operand) -> bool:
+    """Certainly the same value."""
     if a is b:
         return True
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, float | complex):
-        return repr(a) == repr(b)
-    if isinstance(a, int | str | bytes | bool | slice | tuple | frozenset):
-        return bool(a == b)
+    if isinstance(a, Const) and isinstance(b, Const):
+        return same_object(a.value, b.value)
+    if isinstance(a, Pack) and isinstance(b, Pack) and a.kind == b.kind and len(a.items) == len(b.items):
+        return bool(a.meta == b.meta) and all(same_operand(x, y) for x, y in zip(a.items, b.items, strict=True))
     return False
 
 
-def _alike(a: tuple[Pack, ...], b: tuple[Pack, ...]) -> bool:
-    """Whether two paths differ in the values of indices only."""
-    return len(a) == len(b) and all(_alike_operands(x, y) for x, y in zip(a, b, strict=True))
-
-
-def _alike_operands(a: Operand, b: Operand) -> bool:
-    if isinstance(a, Pack) and isinstance(b, Pack):
-        same = a.kind == b.kind and a.meta == b.meta and len(a.items) == len(b.items)
-        return same and all(_alike_operands(x, y) for x, y in zip(a.items, b.items, strict=True))
-    if isinstance(a, Pack) or isinstance(b, Pack):
+def same_object(a: Any, b: Any) -> bool:
+    """The same compile-time object, or equal plain constants of one type."""
+    if a is b:
+        return True
+    if type(a) is not type(b) or not isinstance(a, int | float | complex | str | bytes | tuple):
         return False
-    return _index_kind(a) == _index_kind(b)
+    return repr(a) == repr(b)
 
 
-def _index_kind(operand: Operand) -> str:
-    if isinstance(operand, Var) or (isinstance(operand, Const) and type(operand.value) is int):
-        return "number"
-    assert isinstance(operand, Const)
-    return repr(operand.value)
+def joined_style(a: Operand, b: Operand) -> Style:
+    """The style of a value that is `a` or `b`."""
+    style = plain_style(join(_wide(core.style_of(a)), _wide(core.style_of(b))))
+    if isinstance(style, Array) and style.axes is None:
+        return Array(style.dtype, None, False, style.kind)  # it may be a number, too
+    return style
 
 
-def _items(cell: Cell) -> list[tuple[Any, Value]]:
-    match cell:
-        case ListCell(items):
-            return list(enumerate(items))
-        case DictCell(items):
-            return list(items.items())
-        case ObjectCell(_, fields):
-            return list(fields.items())
-    return []
+def plain_style(style: Style) -> Style:
+    """The style of a Var: never Static, never Undef."""
+    style = numeric(style)
+    return Anything() if isinstance(style, Static | Undef) else style
 
 
-def _rebuilt(cell: Cell, parts: dict[Any, Value]) -> Cell:
-    match cell:
-        case ListCell():
-            return replace(cell, items=tuple(parts.values()))
-        case DictCell():
-            return replace(cell, items=parts)
-        case ObjectCell():
-            return replace(cell, fields=parts)
-    return cell
+def _wide(style: Style) -> Style:
+    style = numeric(style)
+    return Anything() if isinstance(style, Static) else style
 
 
-def _conflicts(a: State, b: State, keys: list[str]) -> set[tuple[int, int]]:
-    """The pairs of storages that would break the one-to-one matching; a storage matched with itself goes first."""
-    pairs: dict[tuple[int, int], None] = {}
-    seen: set[tuple[int, int]] = set()
+def is_datum(obj: Any) -> bool:
+    """A compile-time object that may be a run-time value: a number, a string, None."""
+    return obj is None or isinstance(obj, int | float | complex | str | bytes | np.generic)
 
-    def walk(x: Value | None, y: Value | None) -> None:
-        match x, y:
-            case ArrayRef(), ArrayRef():
-                pairs[x.cell, y.cell] = None
-            case TupleValue(), TupleValue():
-                for u, v in zip(x.items, y.items, strict=False):
-                    walk(u, v)
-            case CellRef(), CellRef():
-                pairs[x.cell, y.cell] = None
-                if (x.cell, y.cell) not in seen:
-                    seen.add((x.cell, y.cell))
-                    other = dict(_items(b.cells[y.cell]))
-                    for k, v in _items(a.cells[x.cell]):
-                        walk(v, other.get(k))
 
-    for key in keys:
-        walk(a.names.get(key), b.names.get(key))
-    left: dict[int, int] = {}
-    right: dict[int, int] = {}
-    ordered = sorted(pairs, key=lambda p: p[0] != p[1])
-    apart = set()
-    for x, y in ordered:
-        if left.setdefault(x, y) != y or right.setdefault(y, x) != x:
-            apart.add((x, y))
-    return apart
+def _blank(step: Any) -> Any:
+    """A step of a path with nothing bound for what it computes."""
+    if isinstance(step, Pack):
+        return replace(step, items=tuple(_blank(x) for x in step.items))
+    return Const(UNDEF) if isinstance(step, Var) else step
+
+
+def _number(ref: Value | None) -> int | None:
+    if ref is None:
+        return None
+    assert isinstance(ref, ArrayRef | CellRef)
+    return ref.cell
+
+
+def _items(cell: Cell | None) -> tuple[Value, ...] | None:
+    return cell.items if isinstance(cell, ListCell) else None
+
+
+def _aligned(
+    one: tuple[Value, ...] | None, two: tuple[Value, ...] | None
+) -> list[tuple[Value | None, Value | None]]:
+    if one is None:
+        return [(None, y) for y in two or ()]
+    if two is None:
+        return [(x, None) for x in one]
+    return list(zip(one, two, strict=True))
+
+
+def _zip_items(a: Value | None, b: Value | None) -> list[tuple[Value | None, Value | None]]:
+    one = a.items if isinstance(a, TupleValue) else None
+    two = b.items if isinstance(b, TupleValue) else None
+    return _aligned(one, two)
+
+
+def _alike_tuples(a: Value, b: Value) -> bool:
+    assert isinstance(a, TupleValue) and isinstance(b, TupleValue)
+    return a.cls is b.cls and len(a.items) == len(b.items)
+
+
+def _mapping(cell: Cell | None) -> Mapping[Any, Value]:
+    if isinstance(cell, DictCell):
+        return cell.items
+    return cell.fields if isinstance(cell, ObjectCell) else {}
+
+
+def _named(a: Cell | None, b: Cell | None) -> dict[Any, tuple[Value | None, Value | None]]:
+    one, two = _mapping(a), _mapping(b)
+    return {k: (one.get(k), two.get(k)) for k in [*one, *(k for k in two if k not in one)]}
+
+
+def _by_key(a: Cell | None, b: Cell | None) -> list[tuple[Value | None, Value | None]]:
+    return list(_named(a, b).values())
+
+
+def _alike_paths(a: Sequence[Pack], b: Sequence[Pack]) -> bool:
+    return len(a) == len(b) and all(_alike(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _alike(a: Operand, b: Operand) -> bool:
+    """Whether two operands of view steps differ at most in integers."""
+    if same_operand(a, b):
+        return True
+    if isinstance(a, Pack) and isinstance(b, Pack):
+        same = a.kind == b.kind and len(a.items) == len(b.items) and a.meta == b.meta
+        return same and all(_alike(x, y) for x, y in zip(a.items, b.items, strict=True))
+    styles = numeric(core.style_of(a)), numeric(core.style_of(b))
+    return all(isinstance(s, Scalar) and s.kind == "i" for s in styles)
+
+
+__all__ = ["BranchMerge", "Merge", "Side", "joined_style", "plain_style", "same_object", "same_operand"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pullback.errors import ArgumentError
+from pullback.errors import ArgumentError, Loc, UnsupportedError
 from pullback.frontend import library
 from pullback.frontend.bodies import Frame, captured
 from pullback.frontend.environment import Path
@@ -49,6 +49,14 @@ class Mixed:
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
+
+
+class UnboundHere(UnsupportedError):
+    """A name is read that nothing has bound."""
+
+    def __init__(self, name: str, reason: str, *, loc: Loc, hint: str) -> None:
+        self.name = name
+        super().__init__(reason, loc=loc, hint=hint)
 
 
 class Names(Core):
@@ -93,7 +101,8 @@ class Names(Core):
         return value
 
     def _unbound(self, name: str) -> Value:
-        self.refuse(f"the name `{name.lstrip('.')}` is not bound here on any path", "bind it before it is used")
+        raise UnboundHere(name, f"the name `{name.lstrip('.')}` is not bound here on any path",
+                          loc=self.builder.loc, hint="bind it before it is used")
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name in the current function."""
