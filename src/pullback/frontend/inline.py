@@ -18,6 +18,7 @@ from pullback.frontend.values import GrowingCell, Known, ListCell, Num, SliceVal
 from pullback.ir.builder import Builder
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Const, Operand, Pack
+from pullback.ir.walk import variables
 from pullback.styles.style import Array, ListOf
 
 
@@ -65,6 +66,7 @@ def _expression(text: str, names: tuple[str, ...]) -> Body:
 
 def as_value(machine: Machine, operand: Operand) -> Value:
     """An IR operand as a value of a machine."""
+    machine.claimed.update(variables(operand))  # it keeps the name that it has
     if isinstance(operand, Const):
         return Known(operand.value)
     if isinstance(operand, Pack):
