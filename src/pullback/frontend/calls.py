@@ -182,7 +182,7 @@ class Calls(Statements):
         globals: Mapping[str, Any] | None = None,
     ) -> Value:
         """Interpret a body with the given parameters in a frame of its own."""
-        self._check_recursion(body)
+        self._check_recursion(body, parent, fn)
         frame = Frame(body, next(self._numbers), parent, fn, globals)
         for name, value in names.items():
             self.state.names[frame.key(name)] = value
@@ -209,8 +209,8 @@ class Calls(Statements):
         self.frame.stmt, self.builder.loc = last, self.place(last)
         return self.evaluate(last.value)
 
-    def _check_recursion(self, body: Body) -> None:
-        if any(f.body is body for f in self.frames) and not body.is_prelude:
+    def _check_recursion(self, body: Body, parent: Frame | None, fn: FunctionType | None) -> None:
+        if any(f.body is body and f.parent is parent and f.fn is fn for f in self.frames) and not body.is_prelude:
             self.refuse(f"`{body.name}` calls itself: recursion is not supported here",
                         "write it as a loop")
         if len(self.frames) > _MAX_DEPTH:
@@ -220,8 +220,8 @@ class Calls(Statements):
 
     def _call_method(self, owner: Value, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         cls = self._user_class(owner)
-        if isinstance(owner, Known) and not isinstance(owner.obj, type):
-            cls = type(owner.obj)
+        if isinstance(owner, Known):
+            cls = owner.obj if isinstance(owner.obj, type) else type(owner.obj)
         for base in cls.__mro__ if cls is not None else ():
             member = vars(base).get(name)
             if isinstance(member, FunctionType):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pullback.frontend.loops import Loops
+from pullback.frontend.comprehensions import Comprehensions
 from pullback.ir.nodes import Operand
 from pullback.ir.walk import variables
 
 
-class Machine(Loops):
+class Machine(Comprehensions):
     """Interprets user code abstractly and emits IR."""
 
     def claim(self, tree: Operand) -> None:
