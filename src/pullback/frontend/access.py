@@ -8,6 +8,7 @@ from typing import Any
 
 from pullback.frontend import library
 from pullback.frontend.expressions import Expressions
+from pullback.frontend.refusals import refusal
 from pullback.frontend.values import (
     ArrayRef,
     CellRef,
@@ -168,7 +169,7 @@ class Access(Expressions):
             self._store_in_cell(owner, index, value)
             return
         if isinstance(owner, Known) and owner.path is not None:
-            self.refuse(f"a write to `{owner.path}`, which would be state between calls", "pass it as an argument")
+            self.refuse(*refusal("implicit-store", name=owner.path))
         if isinstance(owner, TupleValue):
             self.refuse("an item of a tuple is assigned", "Python raises TypeError here")
         if isinstance(self.style(owner), Foreign | Anything):
@@ -224,7 +225,7 @@ class Access(Expressions):
             self._store_array_attribute(owner, name, value)
             return
         if isinstance(owner, Known) and owner.path is not None:
-            self.refuse(f"a write to `{owner.path}.{name}`, which would be state between calls", "pass it as an argument")
+            self.refuse(*refusal("implicit-store", name=f"{owner.path}.{name}"))
         self.refuse(f"attribute `{name}` is assigned to something that is not an ordinary object",
                     "keep the value in a variable")
 

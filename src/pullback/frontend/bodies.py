@@ -17,6 +17,7 @@ from typing import Any
 from pullback.errors import Loc
 from pullback.frontend.desugar import desugar
 from pullback.frontend.liveness import Liveness, free_names
+from pullback.frontend.refusals import refuse
 from pullback.frontend.source import FunctionSource, source_of
 
 
@@ -58,7 +59,8 @@ def body_of(fn: FunctionType) -> Body:
     known = _bodies.get(fn.__code__)
     if known is not None and known[0].node is source.node:
         return known[1]
-    assert isinstance(source.node, ast.FunctionDef | ast.Lambda)
+    if isinstance(source.node, ast.AsyncFunctionDef):
+        refuse("async", source.loc(source.node))
     body = Body(source.node, source, fn.__name__)
     _bodies[fn.__code__] = (source, body)
     return body

@@ -19,6 +19,7 @@ import numpy as np
 from pullback.errors import AliasError, Loc, UnsupportedError
 from pullback.frontend.bodies import Frame
 from pullback.frontend.environment import Environment, NeedStatic
+from pullback.frontend.refusals import refusal
 from pullback.frontend.values import (
     ArrayCell,
     ArrayRef,
@@ -408,8 +409,7 @@ class Core(ABC):
     def _note_write(self, cell: Cell, number: int) -> None:
         for param in filter(None, cell.param.split(",")):
             if param in self.fixed:
-                self.refuse(f"a write to `{param}`, which is not a parameter: it would be state between calls",
-                            "pass it as an argument, or copy it first")
+                self.refuse(*refusal("implicit-store", name=param))
             self.written[param] = None
         if number in self.risky:
             self.check_not_shared(number)

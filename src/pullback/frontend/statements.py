@@ -292,7 +292,7 @@ class Statements(Access):
         call = item.context_expr
         fn = self.evaluate(call.func) if isinstance(call, ast.Call) else None
         if not (isinstance(fn, Known) and fn.obj in _CONTEXTS) or not isinstance(call, ast.Call):
-            refuse("with", self.place(call))
+            refuse("with", self.place(call), name=ast.unparse(call.func if isinstance(call, ast.Call) else call))
         args = self.sequence(call.args)
         kwargs = {k.arg: self.evaluate(k.value) for k in call.keywords if k.arg is not None}
         manager = Num(self.builder.call(core.call_effect, Const(fn.obj), *[self.operand(a) for a in args], hint="context",
