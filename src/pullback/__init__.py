@@ -26,7 +26,7 @@ from pullback.markers import broadcast, stop_gradient
 
 if TYPE_CHECKING:
     from pullback.api import differentiable, grad, value_and_grad, vjp
-    from pullback.checking import check_gradients
+    from pullback.api.checking import check_gradients
     from pullback.rules.registry import nondifferentiable, opaque, opt_out, row, rule
 
 __version__ = "0.1.0"
@@ -37,7 +37,7 @@ _LAZY = {
     "grad": "pullback.api",
     "value_and_grad": "pullback.api",
     "vjp": "pullback.api",
-    "check_gradients": "pullback.checking",
+    "check_gradients": "pullback.api.checking",
     "nondifferentiable": "pullback.rules.registry",
     "opaque": "pullback.rules.registry",
     "opt_out": "pullback.rules.registry",

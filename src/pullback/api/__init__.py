@@ -1,0 +1,129 @@
+"""The public functions: `differentiable`, `grad`, `value_and_grad`, `vjp`.
+
+Gradients have the structure of the argument: a Python float for a float, a NumPy scalar for a NumPy scalar, an array of
+the same shape and dtype for an array, the same tuple, list, dict, named tuple or object around them; None for leaves
+that carry no derivative (integers, booleans, strings, functions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, overload
+
+from pullback.api.argnums import Argnums
+from pullback.api.callables import GRADIENT_MARK
+from pullback.api.wrapper import BoundDifferentiable, Differentiable, Residuals
+from pullback.pipeline import Options
+
+__all__ = ["BoundDifferentiable", "Differentiable", "Residuals", "differentiable", "grad", "value_and_grad", "vjp"]
+
+
+@overload
+def differentiable(fn: Callable[..., Any], /) -> Differentiable: ...
+
+
+@overload
+def differentiable(
+    *, optimize: bool = True, bufferize: bool = True, debug: bool = False, resolution: str = "default"
+) -> Callable[[Callable[..., Any]], Differentiable]: ...
+
+
+def differentiable(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Make a function differentiable.  Calling it stays calling the function.
+
+    Used bare or with options:
+
+    optimize    run the optimising passes
+    bufferize   write in place where nothing can tell
+    debug       assert every inferred style at run time, and name the first line whose value is not finite
+    resolution  "default", or "chainrules", which shows the rule lookup of the founding bug
+
+    Raises nothing until the first gradient is asked for: then SourceError, UnsupportedError and their kin.
+    """
+    chosen = Options(**options)
+    if fn is None:
+        return lambda f: _with(f, chosen)
+    if not callable(fn) and not isinstance(fn, staticmethod | classmethod):
+        raise TypeError(f"`differentiable` takes a function, not {type(fn).__name__}")
+    return _with(fn, chosen)
+
+
+def _with(f: Any, options: Options) -> Any:
+    """A function made differentiable with options."""
+    if isinstance(f, staticmethod | classmethod):
+        return type(f)(_with(f.__func__, options))
+    if isinstance(f, Differentiable):
+        return Differentiable(f.__wrapped__, options)
+    return Differentiable(f, options)
+
+
+_DEFAULT = "__pullback_default__"  # where a plain function keeps what has been compiled for it
+
+
+def _of(f: Callable[..., Any]) -> Differentiable | BoundDifferentiable:
+    """The differentiable function of a callable: always the same one for a plain function."""
+    if isinstance(f, Differentiable | BoundDifferentiable):
+        return f
+    if not isinstance(f, FunctionType):
+        return Differentiable(f, Options())
+    found = vars(f).get(_DEFAULT)
+    if found is None or found.__wrapped__ is not f:  # a wrapper copies the attributes of what it wraps
+        found = Differentiable(f, Options())
+        vars(f)[_DEFAULT] = found
+    assert isinstance(found, Differentiable)
+    return found
+
+
+def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that returns the value of `f` and its gradient with respect to `argnums`.
+
+    argnums  position (negative ones count from the end) or name of an argument, or a sequence of them: the gradient is
+             then a tuple
+    has_aux  `f` returns (value, aux), of which only the value is differentiated
+
+    The gradient has the structure, shapes and dtypes of the arguments.  `f` must return a real scalar.  Raises
+    ArgumentError for argnums that name no argument.
+
+    >>> value_and_grad(lambda x, y: x * y, argnums=(0, "y"))(2.0, 5.0)
+    (10.0, (5.0, 2.0))
+    """
+    return _of(f)._gradient(argnums, has_aux)
+
+
+def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that returns the gradient of `f` with respect to `argnums` (with has_aux: the gradient and aux).
+
+    >>> grad(lambda x: x * x)(3.0)
+    6.0
+    """
+    both = _of(f)._gradient(argnums, has_aux)
+
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        return both(*args, **kwargs)[1]
+
+    def gradient_and_aux(*args: Any, **kwargs: Any) -> Any:
+        (_, aux), bars = both(*args, **kwargs)
+        return bars, aux
+
+    made = gradient_and_aux if has_aux else gradient
+    made.__name__ = made.__qualname__ = both.__name__.replace("value_and_", "", 1)
+    setattr(made, GRADIENT_MARK, True)
+    return made
+
+
+def vjp(
+    f: Callable[..., Any], *args: Any, argnums: Argnums | None = None, has_aux: bool = False, **kwargs: Any
+) -> tuple[Any, Callable[[Any], Any]]:
+    """The value of `f(*args)` and its pullback.
+
+    The pullback takes a cotangent of the value (same structure and shape) and returns those of the positional
+    arguments: a tuple of all, None for those that carry no derivative; or of those that `argnums` names (one, bare, if
+    it names one).  It may be called any number of times; changing the arguments in between does not change what it
+    returns.
+
+    >>> value, pullback = vjp(lambda x: x * x, 3.0)
+    >>> value, pullback(1.0)
+    (9.0, (6.0,))
+    """
+    return _of(f).vjp(*args, argnums=argnums, has_aux=has_aux, **kwargs)

@@ -1,0 +1,204 @@
+"""`Gradient`: one request (which arguments, an auxiliary value or not) on one function, compiled as it is called.
+
+A call goes through an *entry* with the user's own parameters: the specialised one of the signature called last, or a
+plain binder that hands the values to the dispatcher.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pullback.api.argnums import Argnums, Arguments, Path, is_single
+from pullback.api.callables import target_of
+from pullback.dispatch.binding import header_of, make_binder
+from pullback.dispatch.checks import check_overlap, check_scalar, check_value
+from pullback.dispatch.dispatcher import Dispatcher
+from pullback.dispatch.entry import NoEntry, make_entry
+from pullback.dispatch.finite import finite
+from pullback.dispatch.variants import Variant
+from pullback.errors import ArgumentError
+from pullback.pipeline import Options
+from pullback.transform.gradient import Request
+
+MAX_ENTRIES = 256  # entries made for one gradient: beyond, signatures alternate too often to be worth one
+
+
+class Gradient:
+    """Value and gradient of one function with respect to some of its arguments."""
+
+    __is_pullback_gradient__ = True
+
+    def __init__(
+        self, f: Any, argnums: Argnums | None, has_aux: bool, options: Options, skip: int = 0
+    ) -> None:
+        self.target = target_of(f)
+        self.skip = skip  # leading arguments that argnums do not count: the instance of a method
+        self.__name__ = f"value_and_grad_of_{self.target.fn.__name__}"
+        self.fn = self.target.fn
+        self.argnums = argnums
+        self.has_aux = has_aux
+        self.options = options
+        self._reset()
+
+    def _reset(self) -> None:
+        """Start anew: the function's code is another one."""
+        self.code, self.defaults, self.kwdefaults = self.fn.__code__, self.fn.__defaults__, self.fn.__kwdefaults__
+        self.header = header_of(self.fn)
+        self._dispatchers: dict[tuple[Path, ...], Dispatcher] = {}
+        self._entries: dict[int, Callable[..., Any]] = {}
+        self._entry: Callable[..., Any] = make_binder(self.fn, self._slow)
+        self._binder: Callable[..., Any] = make_binder(self.fn, lambda values: values)
+        kinds = self.header.kinds
+        self._star = kinds.index(_STAR) if _STAR in kinds else None
+        if self._star is None:
+            self._dispatcher_for(())  # argnums are checked at once
+
+    # -------------------------------------------------------------------------------------------------- lookup
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The values of all parameters.  Raises Python's own TypeError."""
+        self._renew()
+        target = self.target
+        values: tuple[Any, ...] = self._binder(*target.args, *args, **{**target.kwargs, **kwargs})
+        return values
+
+    def _renew(self) -> None:
+        fn = self.fn
+        if (
+            fn.__code__ is not self.code
+            or fn.__defaults__ is not self.defaults
+            or fn.__kwdefaults__ is not self.kwdefaults
+        ):
+            self._reset()
+
+    def _dispatcher_for(self, values: tuple[Any, ...]) -> Dispatcher:
+        extra = len(values[self._star]) if self._star is not None else 0
+        paths = Arguments(self.header, len(self.target.args) + self.skip, extra).paths(self.argnums)
+        if paths not in self._dispatchers:
+            request = Request(paths, self.has_aux, is_single(self.argnums))
+            strict = self.argnums is not None
+            made = Dispatcher(self.fn, self.header.names, request, self.options, strict)
+            self._dispatchers.setdefault(paths, made)
+        return self._dispatchers[paths]
+
+    def find(self, values: tuple[Any, ...]) -> tuple[Variant, tuple[Any, ...]]:
+        """The compiled signature for the values of the parameters, and the values that its functions take."""
+        if self._star is None:
+            (dispatcher,) = self._dispatchers.values()
+        else:
+            dispatcher = self._dispatcher_for(values)
+        variant, extended = dispatcher.find(values)
+        if variant.written:
+            check_overlap(self.header.name, variant, extended)
+        return variant, extended
+
+    # --------------------------------------------------------------------------------------------------- calls
+
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """The value (with the auxiliary one where has_aux) and the gradient."""
+        fn = self.fn  # `_renew`, spelled out: this is the path that must be short
+        if (
+            fn.__code__ is not self.code
+            or fn.__defaults__ is not self.defaults
+            or fn.__kwdefaults__ is not self.kwdefaults
+        ):
+            self._reset()
+        target = self.target
+        if target.args:
+            args = (*target.args, *args)
+        if target.kwargs:
+            kwargs = {**target.kwargs, **kwargs}
+        result: tuple[Any, Any] = self._entry(*args, **kwargs)
+        return result
+
+    def _slow(self, values: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Find or compile the variant, run it, and make it the one that is tried first."""
+        variant, extended = self.find(values)
+        if not variant.checked:
+            result = variant.compiled.lowered.function.results[0]
+            proved = check_scalar(self.header.name, result, self.has_aux)
+            variant.checked = True
+            if proved and not variant.compiled.has_effects:
+                self._specialise(variant)
+        elif id(variant) in self._entries:
+            self._entry = self._entries[id(variant)]
+        return self._run(variant, extended)
+
+    def _specialise(self, variant: Variant) -> None:
+        """Make the entry of a variant."""
+        if len(self._entries) >= MAX_ENTRIES:
+            return
+        if self._star is not None:
+            return
+        (dispatcher,) = self._dispatchers.values()
+        try:
+            entry = make_entry(self.fn, self.header, variant, dispatcher.request, self._slow, self._strong)
+        except NoEntry:
+            return
+        self._entries[id(variant)] = self._entry = entry
+
+    def _run(self, variant: Variant, values: tuple[Any, ...]) -> tuple[Any, Any]:
+        if variant.compiled.has_effects:
+            # Effects happen once: the primal runs once, the pullback again if it must.
+            value, residuals = variant.run("primal", values)
+            self._check(value)
+            return value, variant.pull(residuals, _one(value[0] if self.has_aux else value))
+        value, grads = variant.run("value_and_grad", values)
+        self._check(value)
+        return (value, grads) if finite(grads) else self._again(variant, values)
+
+    def _strong(self, variant: Variant, values: tuple[Any, ...]) -> tuple[Any, Any]:
+        """A call whose cotangents did not pass the quick test."""
+        with np.errstate(all="ignore"):
+            value, grads = variant.function("value_and_grad")(*values)
+        return (value, grads) if finite(grads) else self._again(variant, values)
+
+    def _again(self, variant: Variant, values: tuple[Any, ...]) -> tuple[Any, Any]:
+        with np.errstate(all="ignore"):
+            result: tuple[Any, Any] = variant.function("value_and_grad", guarded=True)(*values)
+        return result
+
+    def __repr__(self) -> str:
+        return f"<value and gradient of {self.fn.__qualname__} with respect to {self.argnums!r}>"
+
+    def _check(self, value: Any) -> None:
+        check_value(self.header.name, value[0] if self.has_aux else value)
+
+
+class BoundGradient:
+    """The gradient of a method of one instance; what is compiled is shared by all instances."""
+
+    __is_pullback_gradient__ = True
+
+    def __init__(self, gradient: Gradient, owner: Any) -> None:
+        self.gradient = gradient
+        self.owner = owner
+        self.__name__ = gradient.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """The value and the gradient."""
+        return self.gradient(self.owner, *args, **kwargs)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The values of all parameters, the instance first."""
+        return self.gradient.bind((self.owner, *args), kwargs)
+
+    def find(self, values: tuple[Any, ...]) -> tuple[Variant, tuple[Any, ...]]:
+        """See `Gradient.find`."""
+        return self.gradient.find(values)
+
+
+_STAR = inspect.Parameter.VAR_POSITIONAL
+
+
+def _one(value: Any) -> Any:
+    """The seed of a gradient: 1 of the value's own dtype."""
+    if isinstance(value, np.generic | np.ndarray):
+        if value.dtype.kind not in "fc":
+            raise ArgumentError("the value is an integer: it has no derivative")
+        return value.dtype.type(1)
+    return 1.0

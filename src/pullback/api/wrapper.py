@@ -1,0 +1,172 @@
+"""`Differentiable`: the user's function, with its gradient functions.  What the decorator returns."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from pullback.api.argnums import Argnums
+from pullback.api.gradient import BoundGradient, Gradient
+from pullback.api.seeds import Shape, shape_of
+from pullback.dispatch.variants import Variant
+from pullback.errors import ArgumentError
+from pullback.explain import Explanation, explanation
+from pullback.pipeline import Options
+
+
+class Residuals:
+    """What a primal hands to its pullback.  Opaque; may be pulled back through any number of times."""
+
+    __slots__ = ("shape", "values", "variant")
+
+    def __init__(self, variant: Variant, values: Any, shape: Shape) -> None:
+        self.variant = variant
+        self.values = values
+        self.shape = shape
+
+    def __repr__(self) -> str:
+        return f"<residuals of {self.variant.compiled.name}>"
+
+    def pull(self, value_bar: Any) -> Any:
+        """The cotangents of the arguments, for the cotangent of the value."""
+        return self.variant.pull(self.values, self.shape.check(value_bar))
+
+
+class Calls:
+    """The ways to differentiate a function; `_gradient` says which one for given options."""
+
+    def _gradient(self, argnums: Argnums | None, has_aux: bool = False, copy: bool = True) -> Gradient | BoundGradient:
+        raise NotImplementedError
+
+    def value_and_grad(
+        self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any
+    ) -> tuple[Any, Any]:
+        """The value, and the gradient with respect to `argnums` in the structure, shape and dtype of the arguments.
+
+        argnums  position or name of an argument, or a sequence of them (the gradient is then a tuple)
+        has_aux  the function returns (value, aux), of which only the value is differentiated
+
+        Raises ArgumentError where the value is no real scalar or an argument is an integer.
+        """
+        return self._gradient(argnums, has_aux)(*args, **kwargs)
+
+    def grad(self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any) -> Any:
+        """The gradient with respect to `argnums` (with has_aux: the gradient and aux)."""
+        value, bars = self._gradient(argnums, has_aux)(*args, **kwargs)
+        return (bars, value[1]) if has_aux else bars
+
+    def vjp(
+        self, *args: Any, argnums: Argnums | None = None, has_aux: bool = False, copy: bool = True, **kwargs: Any
+    ) -> tuple[Any, Callable[[Any], Any]]:
+        """The value and its pullback (see `pullback.vjp`)."""
+        value, residuals = self.primal(*args, argnums=argnums, has_aux=has_aux, copy=copy, **kwargs)
+        return value, residuals.pull
+
+    def primal(
+        self, *args: Any, argnums: Argnums | None = None, has_aux: bool = False, copy: bool = True, **kwargs: Any
+    ) -> tuple[Any, Residuals]:
+        """The value, and the residuals that `.pullback` takes.
+
+        What the pullback needs of the arguments and of the value is copied, so that both may be changed before pulling
+        back; `copy=False` trusts the caller not to.
+        """
+        gradient = self._gradient(argnums, has_aux, copy)
+        variant, values = gradient.find(gradient.bind(args, kwargs))
+        value, residuals = variant.run("primal", values)
+        return value, Residuals(variant, residuals, shape_of(value[0] if has_aux else value))
+
+    def pullback(self, residuals: Residuals, value_bar: Any) -> Any:
+        """The cotangents of the arguments, for the cotangent of the value.
+
+        `value_bar` has the structure and shape of the value; a tuple of cotangents is returned, one for each argument
+        (or those of `argnums`: one, bare, if it names one).
+        """
+        if not isinstance(residuals, Residuals):
+            raise ArgumentError("`pullback` takes the residuals that `primal` returned")
+        return residuals.pull(value_bar)
+
+    def source(self, *args: Any, argnums: Argnums = 0, form: str = "pair", **kwargs: Any) -> str:
+        """The generated source for such arguments: form "pair" (primal and pullback) or "joint" (value and gradient)."""
+        if form not in ("pair", "joint"):
+            raise ArgumentError(f'form={form!r} is neither "pair" nor "joint"')
+        gradient = self._gradient(argnums)
+        variant, _ = gradient.find(gradient.bind(args, kwargs))
+        return variant.compiled.generated("value_and_grad" if form == "joint" else "pullback").source
+
+    def explain(self, *args: Any, argnums: Argnums = 0, **kwargs: Any) -> Explanation:
+        """Which rule served which call and why, and which copies were inserted, as data; `str` of it is the report."""
+        gradient = self._gradient(argnums)
+        variant, _ = gradient.find(gradient.bind(args, kwargs))
+        return explanation(variant.compiled)
+
+
+class Differentiable(Calls):
+    """A function with its gradient functions.  Calling it is calling the user's function, unchanged."""
+
+    __wrapped__: Callable[..., Any]
+
+    def __init__(self, fn: Callable[..., Any], options: Options) -> None:
+        functools.update_wrapper(self, fn)
+        self.options = options
+        self._gradients: dict[Any, Gradient] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The user's function."""
+        return self.__wrapped__(*args, **kwargs)
+
+    def __get__(self, owner: Any, cls: type | None = None) -> Any:
+        """As a method: the instance is the first argument."""
+        return self if owner is None else BoundDifferentiable(self, owner)
+
+    def __repr__(self) -> str:
+        return f"<differentiable {getattr(self.__wrapped__, '__qualname__', self.__wrapped__)}>"
+
+    def __reduce__(self) -> str:
+        """Pickled by name, as functions are."""
+        return str(self.__wrapped__.__qualname__)
+
+    def __pullback_target__(self) -> tuple[Any, tuple[Any, ...]]:
+        """The function behind, and the arguments bound to it."""
+        return self.__wrapped__, ()
+
+    def gradient(
+        self, argnums: Argnums | None = 0, has_aux: bool = False, copy: bool = True, skip: int = 0
+    ) -> Gradient:
+        """The compiled gradient for a request; one object for each.
+
+        skip  how many leading arguments argnums do not count
+        """
+        key = (tuple(argnums) if isinstance(argnums, list) else argnums, has_aux, copy, skip)
+        found = self._gradients.get(key)
+        if found is None:
+            options = self.options if copy else replace(self.options, copy_residuals=False)
+            found = self._gradients.setdefault(key, Gradient(self.__wrapped__, argnums, has_aux, options, skip))
+        return found
+
+    def _gradient(self, argnums: Argnums | None, has_aux: bool = False, copy: bool = True) -> Gradient:
+        return self.gradient(argnums, has_aux, copy)
+
+
+class BoundDifferentiable(Calls):
+    """A differentiable method of one instance; argnums count from the first argument after it."""
+
+    def __init__(self, function: Differentiable, owner: Any) -> None:
+        self.function = function
+        self.owner = owner
+        functools.update_wrapper(self, function.__wrapped__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The user's method."""
+        return self.function.__wrapped__(self.owner, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<differentiable method {self.function.__wrapped__.__qualname__} of {self.owner!r}>"
+
+    def __pullback_target__(self) -> tuple[Any, tuple[Any, ...]]:
+        """The function behind, and the arguments bound to it."""
+        return self.function.__wrapped__, (self.owner,)
+
+    def _gradient(self, argnums: Argnums | None, has_aux: bool = False, copy: bool = True) -> BoundGradient:
+        return BoundGradient(self.function.gradient(argnums, has_aux, copy, skip=1), self.owner)

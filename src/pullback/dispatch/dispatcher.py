@@ -1,0 +1,214 @@
+"""The compiled signatures of one function for one request.
+
+A call's key says what the compiler specialises on.  Under one key there are several variants where what is found
+outside the function has been of different kinds.  Only compiling takes the lock.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Mapping
+from types import FunctionType
+from typing import Any
+
+from pullback.dispatch.checks import check_parameter, part_of
+from pullback.dispatch.keys import key_of, outside_key
+from pullback.dispatch.outside import Outside, Root, Watch, callables_of
+from pullback.dispatch.variants import Variant
+from pullback.errors import ArgumentError
+from pullback.frontend.environment import Environment, Guard, NeedStatic, Path
+from pullback.frontend.signature import Node, Signature, Spec, signature_of, step_name, steps_of, take_step
+from pullback.ir.nodes import Const, Operand, Pack
+from pullback.ir.walk import block_ends, own_operands, statements
+from pullback.pipeline import Compiled, Options, compile_function
+from pullback.rules.registry import generation
+from pullback.styles.style import Scalar
+from pullback.transform.gradient import Request
+
+MAX_SIGNATURES = 64
+MAX_OUTSIDE = 16  # variants under one key
+STACK_LEVEL = 6  # from the warning to the user's call
+
+
+class Dispatcher:
+    """The compiled signatures of `fn` for one request."""
+
+    def __init__(
+        self, fn: FunctionType, names: tuple[str, ...], request: Request, options: Options, strict: bool
+    ) -> None:
+        self.fn = fn
+        self.names = names
+        self.request = request
+        self.options = options
+        self.strict = strict  # every parameter asked for must have a gradient
+        self._variants: dict[Any, list[Variant]] = {}
+        self._static: tuple[str, ...] = ()  # integers taken by value: `n`, `axes[0]`, implicit ones too
+        self._lock = threading.RLock()
+        self._warned = False
+
+    def find(self, values: tuple[Any, ...]) -> tuple[Variant, tuple[Any, ...]]:
+        """The compiled signature for arguments (one a parameter), and all values that its functions take."""
+        found = self._look_up(values)
+        if found is not None:
+            return found
+        with self._lock:
+            return self._look_up(values) or self._compile(values)
+
+    def _look_up(self, values: tuple[Any, ...]) -> tuple[Variant, tuple[Any, ...]] | None:
+        for variant in self._variants.get(self._key(values), ()):
+            if variant.fresh():
+                extended = variant.extend(values)
+                if extended is not None:
+                    return variant, extended
+        return None
+
+    def _key(self, values: tuple[Any, ...]) -> Any:
+        key = tuple([key_of(v) for v in values])
+        if not self._static:
+            return key
+        arguments = dict(zip(self.names, values, strict=True))
+        return (key, *[_integer(name, arguments) for name in self._static])
+
+    # ------------------------------------------------------------------------------------------------ compiling
+
+    def _compile(self, values: tuple[Any, ...]) -> tuple[Variant, tuple[Any, ...]]:
+        variant = self._lower(values)
+        key = self._key(values)
+        kept = [v for v in self._variants.pop(key, []) if v.fresh()]
+        self._variants[key] = [variant, *kept][:MAX_OUTSIDE]
+        self._make_room()
+        return variant, (*values, *[o.fetch(values) for o in variant.outside])
+
+    def _lower(self, values: tuple[Any, ...]) -> Variant:
+        arguments = dict(zip(self.names, values, strict=True))
+        while True:
+            static = frozenset(self._static)
+            signature = signature_of(arguments, static)
+            environment = Environment(static, frozenset(self.names))
+            now = generation()
+            try:
+                compiled = compile_function(self.fn, signature, environment, self.request, self.options)
+            except NeedStatic as need:
+                if need.name in static:
+                    raise ArgumentError(f"`{need.name}` must be a Python int: it is needed at compile time") from None
+                self._static = (*self._static, need.name)
+                continue
+            if self.strict:
+                self._check_parameters(compiled)
+            return self._variant(compiled, signature, values, now)
+
+    def _check_parameters(self, compiled: Compiled) -> None:
+        for path in self.request.wrt:
+            param = compiled.lowered.function.params[path[0]]
+            name = param.name + "".join(f"[{i}]" for i in path[1:])
+            check_parameter(name, part_of(param.tree, path[1:]))
+
+    def _variant(self, compiled: Compiled, signature: Signature, values: tuple[Any, ...], now: int) -> Variant:
+        environment = compiled.lowered.environment
+        specs = [spec for _, spec in signature.args]
+        callables = callables_of(specs)
+        watches = [Watch(g, _root(g.path, callables)) for g in environment.guards.values()]
+        outside = tuple(Outside(path, _root(path, callables)) for path in environment.implicits)
+        watches += _static_watches(environment, outside, callables)
+        watches += _pinned(compiled, callables)
+        params = [p.name for p in compiled.lowered.function.params]
+        written = tuple(i for i, name in enumerate(params) if name in compiled.lowered.written)
+        keys = tuple(outside_key(o.fetch(values)) for o in outside)
+        return Variant(compiled, outside, keys, tuple(watches), now, written)
+
+    def _make_room(self) -> None:
+        if len(self._variants) <= MAX_SIGNATURES:
+            return
+        del self._variants[next(iter(self._variants))]
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"pullback: `{self.fn.__name__}` has been compiled for more than {MAX_SIGNATURES} kinds of arguments; "
+                "the oldest are dropped",
+                stacklevel=STACK_LEVEL,
+            )
+
+
+def _root(path: Path, callables: Mapping[int, tuple[Any, Root]]) -> Root | None:
+    found = callables.get(id(path.fn))
+    return None if found is None else found[1]
+
+
+def _integer(name: str, arguments: Mapping[str, Any]) -> Any:
+    """The integer of a static name, if the arguments have one there."""
+    value = arguments.get(name, _find(name, arguments))
+    return value if type(value) is int else None
+
+
+def _find(name: str, arguments: Mapping[str, Any]) -> Any:
+    """The leaf that `spec_of` calls `name`."""
+    for root, value in arguments.items():
+        if name.startswith((f"{root}[", f"{root}.")):
+            spec = dict(signature_of({root: value}).args)[root]
+            return _descend(spec, value, root, name)
+    return None
+
+
+def _descend(spec: Spec, value: Any, at: str, name: str) -> Any:
+    if at == name:
+        return value
+    if isinstance(spec, Node):
+        for item, step in zip(spec.items, steps_of(spec), strict=True):
+            below = step_name(at, step)
+            if name == below or name.startswith((f"{below}[", f"{below}.")):
+                return _descend(item, take_step(value, step), below, name)
+    return None
+
+
+def _static_watches(
+    environment: Environment, outside: tuple[Outside, ...], callables: Mapping[int, tuple[Any, Root]]
+) -> list[Watch]:
+    """Integers found outside that were taken by value must keep it."""
+    watches = []
+    for path, (name, spec) in environment.implicits.items():
+        for step_path, at in _leaf_paths(path, name, spec):
+            if at in environment.static_params:
+                watches.append(Watch(Guard(step_path, step_path.fetch()), _root(path, callables)))
+    return watches
+
+
+def _leaf_paths(path: Path, name: str, spec: Spec) -> list[tuple[Path, str]]:
+    if not isinstance(spec, Node):
+        return [] if isinstance(spec, Scalar) else [(path, name)]
+    found = []
+    for item, step in zip(spec.items, steps_of(spec), strict=True):
+        below = path.attr(step[1]) if step[0] == "attr" else path.item(step[1])
+        found += _leaf_paths(below, step_name(name, step), item)
+    return found
+
+
+def _pinned(compiled: Compiled, callables: Mapping[int, tuple[Any, Root]]) -> list[Watch]:
+    """Functions among the arguments that the compiled code holds on to must be the same ones at each call."""
+    if not callables:
+        return []
+    held = {id(x) for x in _constants(compiled)}
+    return [
+        Watch(Guard(Path(fn, "object", getattr(fn, "__name__", "function")), fn), root)
+        for key, (fn, root) in callables.items()
+        if key in held
+    ]
+
+
+def _constants(compiled: Compiled) -> list[Any]:
+    function = compiled.lowered.function
+    found: list[Any] = []
+
+    def visit(operand: Operand) -> None:
+        if isinstance(operand, Const):
+            found.append(operand.value)
+        elif isinstance(operand, Pack):
+            for item in operand.items:
+                visit(item)
+
+    for stmt in statements(function.body):
+        for operand in (*own_operands(stmt), *(x for _, _, ends in block_ends(stmt) for x in ends)):
+            visit(operand)
+    for operand in function.results:
+        visit(operand)
+    return found

@@ -1,0 +1,81 @@
+"""The user's line on an exception that generated code raised.
+
+The traceback shows the generated line.  The user's own is found by running the function once more, in the IR's
+interpreter, where every statement knows its place; that happens only when something has failed already, changes no
+array, is not done where the function has effects that can be seen, and ends after a bounded number of statements.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pullback.errors import Loc, PullbackError
+from pullback.ir import core_ops as core
+from pullback.ir.interp import Machine
+from pullback.ir.nodes import Call, Function, Stmt
+from pullback.ir.walk import statements
+
+if TYPE_CHECKING:
+    from pullback.dispatch.variants import Variant
+
+MAX_STATEMENTS = 200_000
+_QUIET = frozenset({core.raise_, core.assert_, core.begin_reverse})
+
+
+class UserLine(Exception):
+    """Where in the user's source an exception comes from; its cause, on Pythons whose exceptions take no notes."""
+
+
+def note_place(error: Exception, variant: Variant, values: Sequence[Any]) -> None:
+    """Add the user's file, line and text to an exception, if they can be found."""
+    if isinstance(error, PullbackError):
+        return
+    loc = _place(variant.compiled.lowered.function, values, type(error))
+    if loc is None or not loc.line:
+        return
+    text = f"from {loc.file}:{loc.line}, in {loc.function or variant.compiled.name}\n    {loc.text.strip()}"
+    if sys.version_info >= (3, 11):
+        error.add_note(text)
+    elif error.__cause__ is None:
+        error.__cause__ = UserLine(text)
+
+
+class _Replay(Machine):
+    """Runs statements and remembers the last one begun."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loc: Loc | None = None
+        self.count = 0
+
+    def statement(self, stmt: Stmt) -> None:
+        """Run a statement."""
+        self.count += 1
+        if self.count > MAX_STATEMENTS:
+            raise _Enough
+        self.loc = stmt.loc
+        super().statement(stmt)
+
+
+class _Enough(Exception):
+    """The replay takes too long."""
+
+
+def _place(function: Function, values: Sequence[Any], kind: type[Exception]) -> Loc | None:
+    if any(isinstance(s, Call) and s.op.effect and s.op not in _QUIET for s in statements(function.body)):
+        return None
+    replay = _Replay()
+    try:
+        for param, value in zip(function.params, values, strict=True):
+            replay.bind(param.tree, value)
+        with np.errstate(all="ignore"):
+            replay.block(function.body)
+    except kind:
+        return replay.loc
+    except Exception:
+        return None
+    return None

@@ -1,0 +1,74 @@
+"""One compiled signature: its functions, what it takes from outside, what must still hold for it to serve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pullback.dispatch.finite import finite
+from pullback.dispatch.keys import outside_key
+from pullback.dispatch.notes import note_place
+from pullback.dispatch.outside import MISSING, Outside, Watch
+from pullback.ir.nodes import Param
+from pullback.pipeline import Compiled
+from pullback.rules.registry import generation
+
+
+@dataclass(slots=True)
+class Variant:
+    """One compiled signature.  `written` are the positions of the parameters whose storage the function writes."""
+
+    compiled: Compiled
+    outside: tuple[Outside, ...]
+    outside_keys: tuple[Any, ...]
+    watches: tuple[Watch, ...]
+    generation: int
+    written: tuple[int, ...]
+    checked: bool = False  # that its result is a real scalar
+    functions: dict[tuple[str, bool], Callable[..., Any]] = field(default_factory=dict)
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        """The parameters: the user's, then the implicit ones."""
+        return self.compiled.lowered.function.params
+
+    def function(self, form: str, guarded: bool = False) -> Callable[..., Any]:
+        """A generated function."""
+        key = (form, guarded)
+        found = self.functions.get(key)
+        if found is None:
+            found = self.functions[key] = self.compiled.function(form, guarded)
+        return found
+
+    def fresh(self) -> bool:
+        """Whether the rule table is as it was at compile time."""
+        return self.generation == generation()
+
+    def extend(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The arguments and what is fetched from outside; None where something outside is of another kind by now."""
+        if not self.outside:
+            return values if all([w.holds(values) for w in self.watches]) else None
+        try:
+            found = [o.fetch(values) for o in self.outside]
+        except MISSING:
+            return None
+        if tuple([outside_key(v) for v in found]) != self.outside_keys:
+            return None
+        return (*values, *found) if all([w.holds(values) for w in self.watches]) else None
+
+    def run(self, form: str, values: Sequence[Any], guarded: bool = False) -> Any:
+        """Call a generated function; an exception in it gets a note that shows the user's line."""
+        function = self.function(form, guarded)
+        try:
+            return function(*values)
+        except Exception as error:
+            note_place(error, self, values)
+            raise
+
+    def pull(self, residuals: Any, seed: Any) -> Any:
+        """Run the pullback; again with strong zeros spelled out where a cotangent is not finite."""
+        bars = self.function("pullback")(residuals, seed)
+        if not finite(bars):
+            bars = self.function("pullback", guarded=True)(residuals, seed)
+        return bars
