@@ -55,7 +55,11 @@ def load_digits() -> tuple[Array, Array]:
 
 
 def descend(
-    loss: Callable[..., float], parameters: Sequence[Array], data: tuple[Array, Array, float], rate: float, steps: int
+    loss: Callable[..., float],
+    parameters: Sequence[Array],
+    data: tuple[Array, Array, float],
+    rate: float,
+    steps: int,
 ) -> tuple[Array, ...]:
     """Gradient descent with momentum 0.9 on all of the data at once."""
     parameters = tuple(p.copy() for p in parameters)
@@ -110,7 +114,9 @@ def main() -> None:
         np.zeros(CLASSES),
     )
     fitted = descend(network_loss, start, data, rate=0.3, steps=steps)
-    print(f"held-out accuracy: {accuracy(network_scores, fitted, *held_out):.1%} of {len(held_out[1])} images")
+    print(
+        f"held-out accuracy: {accuracy(network_scores, fitted, *held_out):.1%} of {len(held_out[1])} images"
+    )
     check(network_loss, fitted, data)
 
     print("\nthe generated gradient of the network's loss:\n")

@@ -2,8 +2,8 @@
 
     u_t = div(k grad u),   k = exp(theta) on an n by n grid, temperature fixed on the edge
 
-The time loop writes into `u` in place, through slices.  Its gradient with respect to theta comes from `pullback`; the fit is
-`scipy.optimize.minimize(..., jac=True)`.
+The time loop writes into `u` in place, through slices.  Its gradient with respect to theta comes from `pullback`;
+the fit is `scipy.optimize.minimize(..., jac=True)`.
 
     python examples/heat.py [--n 16] [--steps 120]
 """
@@ -29,7 +29,9 @@ def step(u: Array, k_rows: Array, k_columns: Array, dt: float) -> None:
 
 
 @pb.differentiable
-def misfit(theta: Array, starts: Array, observed: Array, steps: int, every: int, dt: float, weight: float) -> float:
+def misfit(
+    theta: Array, starts: Array, observed: Array, steps: int, every: int, dt: float, weight: float
+) -> float:
     """Squared distance to the observations of every run, one each `every` steps, plus a penalty on roughness."""
     k = np.exp(theta)
     k_rows = 0.5 * (k[1:, :] + k[:-1, :])
@@ -87,7 +89,9 @@ def main() -> None:
     observed = simulate(truth, starts, steps, every, dt) + noise
     rest = (starts, observed, steps, every, dt, weight)
 
-    pb.check_gradients(misfit, np.zeros((6, 6)), starts[:, :6, :6], observed[:, :, :6, :6], 20, 10, dt, weight)
+    pb.check_gradients(
+        misfit, np.zeros((6, 6)), starts[:, :6, :6], observed[:, :, :6, :6], 20, 10, dt, weight
+    )
     print("gradient check: agrees with finite differences on a 6 by 6 plate")
 
     def objective(flat: Array) -> tuple[float, Array]:

@@ -1,6 +1,6 @@
 """The programs whose generated source is kept in `generated/`: one for each thing worth looking at.
 
-Names of lines in the generated comments are those of this file: after a change run `pytest tests/golden --update-golden`.
+The generated comments name lines of this file: after a change run `pytest tests/golden --update-golden`.
 """
 
 from __future__ import annotations

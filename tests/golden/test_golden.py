@@ -95,7 +95,9 @@ def test_the_same_bytes_in_another_process() -> None:
     path = os.pathsep.join([str(root), str(Path(pb.__file__).parent.parent)])
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
-        run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, cwd=root)
+        run = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, cwd=root
+        )
         assert run.returncode == 0, run.stderr
         assert run.stdout.split("\f") == [generate(name) for name in PROGRAMS]
 

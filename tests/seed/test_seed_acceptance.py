@@ -1,6 +1,7 @@
 """The acceptance tests 1 to 12 of the founding thread, numbered as there.
 
-Not here: fused kernels (tests 1 and 6) and try/except (test 11), which come later; tests 1 to 3 are in test_seed_table.py.
+Not here: fused kernels (tests 1 and 6) and try/except (test 11), which come later.  Tests 1 to 3 are in
+test_seed_table.py.
 """
 
 from __future__ import annotations
@@ -215,7 +216,9 @@ def test_9_real_scalar_times_complex_array() -> None:
 
 
 def test_9_complex_product() -> None:
-    value, (z_bar, w_bar) = pb.value_and_grad(lambda z, w: np.sum(np.abs(z * w) ** 2), argnums=(0, 1))(Z, 2 - 1j)
+    value, (z_bar, w_bar) = pb.value_and_grad(lambda z, w: np.sum(np.abs(z * w) ** 2), argnums=(0, 1))(
+        Z, 2 - 1j
+    )
     assert value == pytest.approx(75, rel=1e-12)
     np.testing.assert_allclose(z_bar, [10 + 20j, 30 - 10j], **TIGHT)
     np.testing.assert_allclose(w_bar, 60 - 30j, **TIGHT)

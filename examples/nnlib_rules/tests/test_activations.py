@@ -67,7 +67,9 @@ def test_the_rule_of_this_package_serves_the_call(name: str) -> None:
     assert (site.hop, site.path) == ("H1", "rule")
 
 
-@pytest.mark.parametrize("f", [nnlib_rules.sigmoid, nnlib_rules.softplus, nnlib_rules.swish, nnlib_rules.logcosh])
+@pytest.mark.parametrize(
+    "f", [nnlib_rules.sigmoid, nnlib_rules.softplus, nnlib_rules.swish, nnlib_rules.logcosh]
+)
 def test_no_overflow_far_out(f: Callable[..., Any]) -> None:
     far = np.array([-800.0, 800.0])
     with np.errstate(all="raise", under="ignore"):

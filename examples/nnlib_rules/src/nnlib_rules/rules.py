@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pullback as pb
 
+import pullback as pb
 from nnlib_rules.activations import (
     GELU_CUBIC,
     GELU_SCALE,
