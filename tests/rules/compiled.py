@@ -1,4 +1,4 @@
-"""A rule's case as a program: a function of the differentiated arrays whose text calls the rule's function once.
+"""A rule's case as a program: a function of the arrays whose text calls the rule's function once.
 
 `program(...)` writes the text, `value_and_grad` compiles and runs it.
 """
@@ -23,7 +23,7 @@ from pullback.transform.gradient import Request
 
 
 class Program:
-    """The text of one function and the arguments it is for; `leaves_of[i]` are the parameters of operand i."""
+    """The text of a function and the arguments it is for; `leaves_of[i]` are the parameters of operand i."""
 
     def __init__(self, path: str, case: Case, active: Sequence[int], out_bar: Any) -> None:
         self.args: list[Any] = []

@@ -15,8 +15,8 @@ from pullback.styles.style import Array, Static, Style, Tup
 PLAIN = np.arange(24.0).reshape(2, 3, 4)
 ARRAYS = (PLAIN, np.asfortranarray(PLAIN), np.arange(48.0).reshape(2, 3, 8)[:, :, ::2])
 PLACES = np.array([[0, 1, 0], [1, 1, 1]])
-ENTRIES = (0, -1, slice(None), slice(0, 1), slice(1, None), slice(None, None, -1), None, Ellipsis, [0, 1], np.array([1, 0]),
-           PLACES, np.asfortranarray(PLACES))  # fmt: skip
+SLICES = (slice(None), slice(0, 1), slice(1, None), slice(None, None, -1))
+ENTRIES = (0, -1, *SLICES, None, Ellipsis, [0, 1], np.array([1, 0]), PLACES, np.asfortranarray(PLACES))
 
 
 def entry_style(entry: Any, symbols: Symbols) -> Style:

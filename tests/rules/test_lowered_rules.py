@@ -26,6 +26,9 @@ LOOPS = {
     "np.cumprod",
     "np.nancumprod",
     "np.cumulative_prod",
+    "np.lib.stride_tricks.sliding_window_view",
+    "np.linalg.qr",
+    "np.linalg.svd",
     "np.diff",
     "np.linalg.matrix_power",
 }  # by their nature

@@ -19,7 +19,7 @@ a *builder* emits IR.  "complex" says that a row is holomorphic, or that the rul
 
 def markdown() -> str:
     """The table of all built-in rules."""
-    rules = [r for r in all_rules() if r.origin.module.startswith("pullback.")]
+    rules = [r for r in all_rules() if r.origin.module.startswith("pullback.rules.")]
     lines = [_HEAD, "| function | kind | operands | derivative |", "|---|---|---|---|"]
     differentiable = [r for r in rules if not isinstance(r, NonDifferentiable | Generic)]
     lines += [_line(r) for r in sorted(differentiable, key=_order)]

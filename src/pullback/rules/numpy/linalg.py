@@ -17,7 +17,7 @@ from pullback.rules.numpy.products import SS, S, conj
 from pullback.rules.numpy.reductions import M, V
 from pullback.rules.registry import rule
 from pullback.styles.broadcast import as_array
-from pullback.styles.style import Array, Static
+from pullback.styles.style import Static
 
 SYM = S + S.T
 SYMS = np.stack([SYM, SYM @ SYM / 8.0])
@@ -163,19 +163,15 @@ def eigvalsh(a, UPLO="L", *, out, out_bar):
     return read_triangle((v * np.expand_dims(out_bar, -2)) @ adjoint(v), UPLO == "U")
 
 
-def _thin_svd(site: Site) -> bool:
-    """Real, and the singular vectors that are returned span no null space."""
-    full = site.option("full_matrices", 1)
-    made = as_array(site.operands[0])
-    square = isinstance(made, Array) and made.axes is not None and made.axes[-1] == made.axes[-2]
-    return made.kind != "c" and (
-        square or full == Static(False) or site.option("compute_uv", 2) == Static(False)
-    )
+def refuse_null_space(a, full_matrices):
+    """The singular vectors of a null space may be any basis of it: they have no derivative."""
+    if full_matrices and np.shape(a)[-1] != np.shape(a)[-2]:
+        raise NotImplementedError("np.linalg.svd of a matrix that is not square: pass full_matrices=False")
 
 
 @rule(
     np.linalg.svd,
-    guard=_thin_svd,
+    guard=_real_operand,
     cases=(
         case(TALL, full_matrices=False),
         case(TALL.T, full_matrices=False),
@@ -191,9 +187,13 @@ def svd(a, full_matrices=True, compute_uv=True, *, out, out_bar):
         return (u * np.expand_dims(out_bar, -2)) @ vh
     u, s, vh = out
     u_bar, s_bar, vh_bar = out_bar
+    k = np.shape(s)[-1]
     total = np.zeros(np.shape(a), dtype=a.dtype)
     if s_bar is not None:
-        total = total + (u * np.expand_dims(s_bar, -2)) @ vh
+        total = total + (u[..., :k] * np.expand_dims(s_bar, -2)) @ vh[..., :k, :]
+    if u_bar is None and vh_bar is None:
+        return total
+    refuse_null_space(a, full_matrices)
     rows = np.expand_dims(s, -1)
     cols = np.expand_dims(s, -2)
     gaps = cols * cols - rows * rows
@@ -218,22 +218,15 @@ def svdvals(x, *, out, out_bar):
     return (u * np.expand_dims(out_bar, -2)) @ vh
 
 
-def _tall_qr(site: Site) -> bool:
-    """Reduced, with as many rows as columns or more."""
-    made = as_array(site.operands[0])
-    if (
-        not isinstance(made, Array)
-        or made.axes is None
-        or site.option("mode", 1) not in (None, Static("reduced"))
-    ):
-        return False
-    rows, cols = made.axes[-2:]
-    return rows == cols or (isinstance(rows, int) and isinstance(cols, int) and rows >= cols)
+def _reduced(site: Site) -> bool:
+    return site.option("mode", 1) in (None, Static("reduced"))
 
 
-@rule(np.linalg.qr, guard=_tall_qr, cases=(case(TALL), case(S), case(SS)))
+@rule(np.linalg.qr, guard=_reduced, cases=(case(TALL), case(S), case(SS)))
 def qr(a, mode="reduced", *, out, out_bar):
     """Walter and Lehmann 2018, arXiv 1009.6112: (q_bar + q copyltu(m)) r^-H."""
+    if np.shape(a)[-1] > np.shape(a)[-2]:
+        raise NotImplementedError("np.linalg.qr of a matrix with more columns than rows")
     q, r = out
     q_bar, r_bar = out_bar
     m = np.zeros(np.shape(r), dtype=r.dtype)

@@ -278,3 +278,27 @@ def unique(ar, *, out, out_bar):
     flat = np.ravel(ar)
     places = np.searchsorted(out, flat)
     return np.reshape(out_bar[places] / np.bincount(places)[places], np.shape(ar))
+
+
+def _one_window(site: Site) -> bool:
+    """A number for the window, along one axis."""
+    window, axis = site.option("window_shape", 1), site.option("axis", 2)
+    known = isinstance(window, Static) and isinstance(window.value, int)
+    return known and (axis is None or (isinstance(axis, Static) and not isinstance(axis.value, tuple)))
+
+
+@rule(
+    np.lib.stride_tricks.sliding_window_view,
+    guard=_one_window,
+    linear="x",
+    cases=(case(V, 2), case(M, 2, axis=1), case(T, 3, axis=1)),
+)
+def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False, out, out_bar):
+    """Each element adds up what its windows got."""
+    at = np.ndim(x) - 1 if axis is None else axis
+    windows = np.moveaxis(out_bar, at, -2)
+    n = np.shape(windows)[-2]
+    total = np.zeros(np.shape(np.moveaxis(x, at, -1)), dtype=out_bar.dtype)
+    for k in range(window_shape):
+        total[..., k : k + n] += windows[..., k]
+    return np.moveaxis(total, -1, at)

@@ -308,6 +308,8 @@ def dsplit(ary, indices_or_sections, *, out, out_bar):
 
 def unstack(x, *, axis=0, out, out_bar):
     """Stacked again."""
+    if isinstance(out_bar, list):  # of a length known at run time only
+        return np.stack(out_bar, axis=axis)
     if not isinstance(out_bar, tuple):
         return np.expand_dims(out_bar, axis)
     return np.stack(

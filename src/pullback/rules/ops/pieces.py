@@ -164,7 +164,7 @@ def _trim_style(filt: Style, trim: Style = NONE, axis: Style = NONE) -> Style:
 
 
 def _declare_all() -> None:
-    declare(np.linalg.diagonal, style=_linalg_diagonal_style, alias=VIEW, cheap=True)
+    declare(np.linalg.diagonal, style=_linalg_diagonal_style, alias=MAYBE)
     declare(np.linalg.trace, style=_linalg_trace_style)
     declare(np.diagonal, style=_diagonal_style, alias=VIEW, cheap=True)
     declare(np.diag, style=_diag_style, alias=_diag_alias)

@@ -319,7 +319,7 @@ def _declare_all() -> None:
     declare(
         np.lib.stride_tricks.sliding_window_view,
         style=_window_view_style,
-        alias=Alias("view", (0,)),
+        alias=Alias("maybe", (0,)),
         path="np.lib.stride_tricks.sliding_window_view",
     )
 
