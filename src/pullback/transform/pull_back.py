@@ -160,9 +160,12 @@ def _by_position(call: Call) -> tuple[tuple[Operand, ...], dict[str, Operand]]:
     kwargs = dict(call.kwargs)
     args = list(call.args)
     try:
-        names = list(inspect.signature(call.op.fn).parameters)
+        parameters = inspect.signature(call.op.fn).parameters
     except (TypeError, ValueError):
         return call.args, kwargs
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters.values()):
+        return call.args, kwargs
+    names = list(parameters)
     while len(args) < len(names) and names[len(args)] in kwargs:
         args.append(kwargs.pop(names[len(args)]))
     return tuple(args), kwargs
