@@ -73,7 +73,7 @@ def _keeps_contiguity(array: Array, entries: tuple[Style, ...]) -> bool:
         e = numeric(e)
         if isinstance(e, Scalar) and not sliced:
             continue
-        if isinstance(e, Tup) and e.kind == "slice" and not sliced and numeric(e.items[2]) in (Static(None),):
+        if isinstance(e, Tup) and e.kind == "slice" and not sliced and _is(e.items[2], None):
             sliced = True
             continue
         return e == Static(Ellipsis) and e is numeric(entries[-1])
@@ -103,13 +103,13 @@ def index_axes(axes: tuple[Axis, ...] | None, entries: tuple[Style, ...]) -> Ind
     filled = _expand_ellipsis(len(axes), entries)
     if filled is None:
         return Indexing(bool(basic), None, False)
-    had_ellipsis = Static(Ellipsis) in entries
+    had_ellipsis = any(_is(e, Ellipsis) for e in entries)
     out: list[Axis | None] = []  # None marks where an advanced entry stood
     advanced: list[tuple[Axis, ...] | None] = []
     rest = list(axes)
     for e in filled:
         e = numeric(e)
-        if e == Static(None):
+        if _is(e, None):
             out.append(1)
         elif _is_slice(e):
             out.append(_slice_axis(rest.pop(0), e))
@@ -152,13 +152,13 @@ def _expand_ellipsis(rank: int, entries: tuple[Style, ...]) -> tuple[Style, ...]
     everything = Tup((Static(None),) * 3, "slice")
     fill = (everything,) * (rank - used)
     for i, e in enumerate(entries):
-        if e == Static(Ellipsis):
+        if _is(e, Ellipsis):
             return entries[:i] + fill + entries[i + 1 :]
     return entries + fill
 
 
 def _axes_used(entry: Style) -> int:
-    if entry in (Static(None), Static(Ellipsis)):
+    if _is(entry, None) or _is(entry, Ellipsis):
         return 0
     array = as_array(entry) if not _is_slice(entry) else None
     if isinstance(array, Array) and array.kind == "b" and array.axes is not None:
@@ -174,6 +174,11 @@ def _advanced(entry: Style) -> tuple[int, tuple[Axis, ...] | None]:
     if array.kind == "b":
         return (1 if array.axes is None else len(array.axes)), (fresh_dim(),)
     return 1, array.axes
+
+
+def _is(entry: Style, obj: object) -> bool:
+    """Whether an entry is this very compile-time object (an array compares element by element)."""
+    return isinstance(entry, Static) and entry.value is obj
 
 
 def _is_slice(entry: Style) -> bool:

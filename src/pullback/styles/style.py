@@ -75,11 +75,35 @@ def kind_of(dtype: np.dtype[Any]) -> str:
     return {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}.get(dtype.kind, "O")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Static:
-    """A compile-time object: number, string, None, slice, dtype, type, function."""
+    """A compile-time object: number, string, None, slice, dtype, type, function, constant array.
+
+    Equal to another of the same type and value; arrays are equal to themselves only.
+    """
 
     value: Any
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Static):
+            return NotImplemented
+        a, b = self.value, other.value
+        if a is b:
+            return True
+        return type(a) is type(b) and not isinstance(a, np.ndarray) and _equal(a, b)
+
+    def __hash__(self) -> int:
+        try:
+            return hash(self.value)
+        except TypeError:
+            return hash(type(self.value))
+
+
+def _equal(a: Any, b: Any) -> bool:
+    try:
+        return bool(a == b)
+    except ValueError:  # containers of arrays
+        return False
 
 
 @dataclass(frozen=True, slots=True)
