@@ -381,7 +381,7 @@ class Loops(Branches):
                 cell = plan.head.cells[value.cell]
                 assert isinstance(cell, ArrayCell)
                 if not (isinstance(cell.operand, Var) and cell.operand in plan.inits):
-                    param = self._parameter_for(plan, cell.operand, _hint_of(cell.operand, name))
+                    param = self._parameter_for(plan, cell.operand, name)
                     plan.head.cells[value.cell] = ArrayCell(param, cell.param)
             elif isinstance(value, Num):
                 plan.head.names[key] = Num(self._parameter_for(plan, value.operand, name))
@@ -415,10 +415,6 @@ def _valueless(body: Callable[[], None]) -> Callable[[], Value]:
         return NOTHING
 
     return run
-
-
-def _hint_of(operand: Operand, name: str) -> str:
-    return operand.hint if isinstance(operand, Var) else name
 
 
 def _target_hint(node: ast.For) -> str:
