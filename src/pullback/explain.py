@@ -22,7 +22,9 @@ class SiteReport:
 
     def __str__(self) -> str:
         head = f"line {self.line}: {self.site}: {self.hop} {self.path}".rstrip()
-        return "\n".join([head + (f" by {self.rule}" if self.rule else ""), *(f"    {t}" for t in self.trace)])
+        return "\n".join(
+            [head + (f" by {self.rule}" if self.rule else ""), *(f"    {t}" for t in self.trace)]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +62,11 @@ def _report(decision: Decision) -> SiteReport:
     rejected = tuple(str(c) for t in decision.trace for c in t.candidates if c.verdict != "chosen")
     rule = "" if decision.rule is None else str(decision.rule)
     return SiteReport(
-        str(decision.site), decision.site.loc.line, decision.hop, rule, decision.path, decision.trace, rejected
+        str(decision.site),
+        decision.site.loc.line,
+        decision.hop,
+        rule,
+        decision.path,
+        decision.trace,
+        rejected,
     )

@@ -16,7 +16,15 @@ from pullback.api.callables import GRADIENT_MARK
 from pullback.api.wrapper import BoundDifferentiable, Differentiable, Residuals
 from pullback.pipeline import Options
 
-__all__ = ["BoundDifferentiable", "Differentiable", "Residuals", "differentiable", "grad", "value_and_grad", "vjp"]
+__all__ = [
+    "BoundDifferentiable",
+    "Differentiable",
+    "Residuals",
+    "differentiable",
+    "grad",
+    "value_and_grad",
+    "vjp",
+]
 
 
 @overload

@@ -73,7 +73,8 @@ class Arguments:
         ]
         listed = ", ".join([*shown, *keywords]) or "none"
         return ArgumentError(
-            f"argnums={argnum!r} is not an argument of `{self.header.name}`", hint=f"its arguments are {listed}"
+            f"argnums={argnum!r} is not an argument of `{self.header.name}`",
+            hint=f"its arguments are {listed}",
         )
 
 

@@ -14,7 +14,7 @@ GRADIENT_MARK = "__is_pullback_gradient__"
 class Target(NamedTuple):
     """A Python function, and the arguments that are bound already."""
 
-    fn: FunctionType
+    fn: Any  # a FunctionType; said here, it would be taken for a method
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = {}  # noqa: RUF012 - never changed
 

@@ -43,8 +43,8 @@ def check_gradients(
 def _places(args: tuple[Any, ...], argnums: Argnums | None) -> list[int | str]:
     if argnums is None:
         return list(range(len(args)))
-    wanted = (argnums,) if is_single(argnums) else argnums
-    return [w if isinstance(w, str) else int(w) for w in wanted]  # type: ignore[union-attr]
+    wanted: Any = (argnums,) if is_single(argnums) else argnums
+    return [w if isinstance(w, str) else int(w) for w in wanted]
 
 
 def _check_argument(
@@ -89,7 +89,9 @@ def _label(which: int | str, name: str) -> str:
 class _Differences:
     """Central differences in the leaf `name` of one argument."""
 
-    def __init__(self, f: Callable[..., Any], arguments: Callable[[], Any], which: int | str, name: str) -> None:
+    def __init__(
+        self, f: Callable[..., Any], arguments: Callable[[], Any], which: int | str, name: str
+    ) -> None:
         self.f = f
         self.arguments = arguments
         self.which = which

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Gradient:
         self.target = target_of(f)
         self.skip = skip  # leading arguments that argnums do not count: the instance of a method
         self.__name__ = f"value_and_grad_of_{self.target.fn.__name__}"
-        self.fn = self.target.fn
+        self.fn: FunctionType = self.target.fn
         self.argnums = argnums
         self.has_aux = has_aux
         self.options = options
@@ -46,7 +47,11 @@ class Gradient:
 
     def _reset(self) -> None:
         """Start anew: the function's code is another one."""
-        self.code, self.defaults, self.kwdefaults = self.fn.__code__, self.fn.__defaults__, self.fn.__kwdefaults__
+        self.code, self.defaults, self.kwdefaults = (
+            self.fn.__code__,
+            self.fn.__defaults__,
+            self.fn.__kwdefaults__,
+        )
         self.header = header_of(self.fn)
         self._dispatchers: dict[tuple[Path, ...], Dispatcher] = {}
         self._entries: dict[int, Callable[..., Any]] = {}

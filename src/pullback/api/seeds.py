@@ -54,7 +54,8 @@ class Shape:
         given = np.asarray(seed).dtype
         if given.kind not in "biufc" or (given.kind == "c" and self.dtype.kind != "c"):
             raise ArgumentError(
-                f"{where} has dtype {given}, the value has dtype {self.dtype}", hint="pass a real floating cotangent"
+                f"{where} has dtype {given}, the value has dtype {self.dtype}",
+                hint="pass a real floating cotangent",
             )
         if self.dtype.kind not in "fc":
             return seed
@@ -81,7 +82,9 @@ def parts_of(value: Any) -> list[tuple[Any, Any]] | None:
         return list(enumerate(value))
     if isinstance(value, dict):
         return list(value.items())
-    if isinstance(value, np.ndarray | np.generic | float | int | complex | str | bytes | type) or callable(value):
+    if isinstance(value, np.ndarray | np.generic | float | int | complex | str | bytes | type) or callable(
+        value
+    ):
         return None
     names = field_names(value)
     return None if names is None else [(name, getattr(value, name)) for name in names]

@@ -37,7 +37,9 @@ class Residuals:
 class Calls:
     """The ways to differentiate a function; `_gradient` says which one for given options."""
 
-    def _gradient(self, argnums: Argnums | None, has_aux: bool = False, copy: bool = True) -> Gradient | BoundGradient:
+    def _gradient(
+        self, argnums: Argnums | None, has_aux: bool = False, copy: bool = True
+    ) -> Gradient | BoundGradient:
         raise NotImplementedError
 
     def value_and_grad(
@@ -58,14 +60,24 @@ class Calls:
         return (bars, value[1]) if has_aux else bars
 
     def vjp(
-        self, *args: Any, argnums: Argnums | None = None, has_aux: bool = False, copy: bool = True, **kwargs: Any
+        self,
+        *args: Any,
+        argnums: Argnums | None = None,
+        has_aux: bool = False,
+        copy: bool = True,
+        **kwargs: Any,
     ) -> tuple[Any, Callable[[Any], Any]]:
         """The value and its pullback (see `pullback.vjp`)."""
         value, residuals = self.primal(*args, argnums=argnums, has_aux=has_aux, copy=copy, **kwargs)
         return value, residuals.pull
 
     def primal(
-        self, *args: Any, argnums: Argnums | None = None, has_aux: bool = False, copy: bool = True, **kwargs: Any
+        self,
+        *args: Any,
+        argnums: Argnums | None = None,
+        has_aux: bool = False,
+        copy: bool = True,
+        **kwargs: Any,
     ) -> tuple[Any, Residuals]:
         """The value, and the residuals that `.pullback` takes.
 
@@ -88,7 +100,10 @@ class Calls:
         return residuals.pull(value_bar)
 
     def source(self, *args: Any, argnums: Argnums = 0, form: str = "pair", **kwargs: Any) -> str:
-        """The generated source for such arguments: form "pair" (primal and pullback) or "joint" (value and gradient)."""
+        """The generated source for such arguments.
+
+        form  "pair" (primal and pullback) or "joint" (value and gradient in one function)
+        """
         if form not in ("pair", "joint"):
             raise ArgumentError(f'form={form!r} is neither "pair" nor "joint"')
         gradient = self._gradient(argnums)
@@ -142,7 +157,9 @@ class Differentiable(Calls):
         found = self._gradients.get(key)
         if found is None:
             options = self.options if copy else replace(self.options, copy_residuals=False)
-            found = self._gradients.setdefault(key, Gradient(self.__wrapped__, argnums, has_aux, options, skip))
+            found = self._gradients.setdefault(
+                key, Gradient(self.__wrapped__, argnums, has_aux, options, skip)
+            )
         return found
 
     def _gradient(self, argnums: Argnums | None, has_aux: bool = False, copy: bool = True) -> Gradient:

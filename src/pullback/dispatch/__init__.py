@@ -1,9 +1,9 @@
 """From a call to the compiled functions that serve it: the cache, its keys, its guards.
 
-    binding     the user's arguments as one value a parameter, with Python's own errors
-    keys        what the compiler specialises on in a value
-    outside     data and objects that are found outside the function, at each call
-    variants    one compiled signature
-    dispatcher  the compiled signatures of a function
-    entry       the specialised function that serves the signature called last
+binding     the user's arguments as one value a parameter, with Python's own errors
+keys        what the compiler specialises on in a value
+outside     data and objects that are found outside the function, at each call
+variants    one compiled signature
+dispatcher  the compiled signatures of a function
+entry       the specialised function that serves the signature called last
 """

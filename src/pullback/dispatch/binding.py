@@ -37,7 +37,10 @@ class Header:
 def header_of(fn: FunctionType) -> Header:
     """The header of a function."""
     parameters = list(inspect.signature(fn, follow_wrapped=False).parameters.values())
-    bare = [p.replace(annotation=P.empty, default=P.empty if p.default is P.empty else _Default()) for p in parameters]
+    bare = [
+        p.replace(annotation=P.empty, default=P.empty if p.default is P.empty else _Default())
+        for p in parameters
+    ]
     text = str(inspect.Signature(bare))
     name = fn.__name__ if fn.__name__.isidentifier() else "function"
     return Header(name, text, tuple(p.name for p in parameters), tuple(p.kind for p in parameters))
@@ -50,7 +53,9 @@ class _Default:
         return "None"
 
 
-def define(fn: FunctionType, header: Header, body: list[str], names: dict[str, Any], file: str) -> Callable[..., Any]:
+def define(
+    fn: FunctionType, header: Header, body: list[str], names: dict[str, Any], file: str
+) -> Callable[..., Any]:
     """A function with the parameters, the defaults and the name of `fn`, and a body of our own."""
     text = "\n    ".join([f"def {header.name}{header.text}:", *body])
     namespace: dict[str, Any] = dict(names)
@@ -58,7 +63,9 @@ def define(fn: FunctionType, header: Header, body: list[str], names: dict[str, A
     made: FunctionType = namespace[header.name]
     made.__defaults__, made.__kwdefaults__ = fn.__defaults__, fn.__kwdefaults__
     if fn.__name__ != header.name:
-        made = FunctionType(made.__code__.replace(co_name=fn.__name__), namespace, fn.__name__, fn.__defaults__)
+        made = FunctionType(
+            made.__code__.replace(co_name=fn.__name__), namespace, fn.__name__, fn.__defaults__
+        )
         made.__kwdefaults__ = fn.__kwdefaults__
     made.__qualname__ = fn.__qualname__
     return made

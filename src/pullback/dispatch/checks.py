@@ -33,9 +33,12 @@ def check_parameter(name: str, tree: Operand) -> None:
                 hint="pass a float (3.0 instead of 3, or x.astype(float)), or leave it out of argnums",
             )
     elif isinstance(tree, Const):
-        what_is = "an integer (int) that the compiler needs by value" if type(tree.value) is int else "not a number or array"
+        needed = (
+            "an integer that is needed when compiling" if type(tree.value) is int else "not a number or array"
+        )
         raise ArgumentError(
-            f"`{name}` is {what_is} and has no gradient ({type(tree.value).__name__})", hint="leave it out of argnums"
+            f"`{name}` has no gradient: it is {needed} ({type(tree.value).__name__})",
+            hint="leave it out of argnums",
         )
     elif not any(differentiable(v.style) for v in variables(tree)):
         raise ArgumentError(f"`{name}` holds no float and has no gradient", hint="leave it out of argnums")
@@ -72,7 +75,7 @@ def _check_constant(name: str, value: Any) -> None:
 def _check_real(name: str, what: str) -> None:
     if what == "c":
         raise ArgumentError(
-            f"`{name}` returns a complex number; a gradient is of a real scalar (holomorphic derivatives are another thing)",
+            f"`{name}` returns a complex number; a gradient is of a real scalar (holomorphic or not)",
             hint="return its real part or its absolute value, or use vjp with a complex seed",
         )
 
@@ -114,6 +117,6 @@ def _shares(a: Any, b: Any) -> bool:
     if not np.may_share_memory(a, b):
         return False
     try:
-        return bool(np.shares_memory(a, b, max_work=10_000))
+        return bool(np.shares_memory(a, b, max_work=10_000))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True

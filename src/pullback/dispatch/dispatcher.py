@@ -91,7 +91,9 @@ class Dispatcher:
                 compiled = compile_function(self.fn, signature, environment, self.request, self.options)
             except NeedStatic as need:
                 if need.name in static:
-                    raise ArgumentError(f"`{need.name}` must be a Python int: it is needed at compile time") from None
+                    raise ArgumentError(
+                        f"`{need.name}` must be a Python int: it is needed at compile time"
+                    ) from None
                 self._static = (*self._static, need.name)
                 continue
             if self.strict:
@@ -104,7 +106,9 @@ class Dispatcher:
             name = param.name + "".join(f"[{i}]" for i in path[1:])
             check_parameter(name, part_of(param.tree, path[1:]))
 
-    def _variant(self, compiled: Compiled, signature: Signature, values: tuple[Any, ...], now: int) -> Variant:
+    def _variant(
+        self, compiled: Compiled, signature: Signature, values: tuple[Any, ...], now: int
+    ) -> Variant:
         environment = compiled.lowered.environment
         specs = [spec for _, spec in signature.args]
         callables = callables_of(specs)

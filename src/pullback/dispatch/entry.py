@@ -83,7 +83,10 @@ class _Entry:
                 raise NoEntry
             self.guard(watch.guard)
         arguments = ", ".join([*self.header.names, *outside])
-        run, used = self.bind(self.variant.function("value_and_grad"), "run"), self.bind(self.variant, "variant")
+        run, used = (
+            self.bind(self.variant.function("value_and_grad"), "run"),
+            self.bind(self.variant, "variant"),
+        )
         pack = f"({arguments},)" if arguments else "()"
         test = self.finite()
         lines = [
@@ -98,7 +101,11 @@ class _Entry:
             "except Exception as _pb_error:",
             f"    {self.bind(note_place, 'note')}(_pb_error, {used}, {pack})",
             "    raise",
-            *([] if not test else [f"if not ({test}):", f"    return {self.bind(strong, 'strong')}({used}, {pack})"]),
+            *(
+                []
+                if not test
+                else [f"if not ({test}):", f"    return {self.bind(strong, 'strong')}({used}, {pack})"]
+            ),
             "return _pb_out",
         ]
         return define(fn, self.header, lines, self.names, f"<pullback entry of {self.header.name}>")
@@ -149,7 +156,7 @@ class _Entry:
 
     def outside(self) -> list[str]:
         """Conditions on implicit parameters; the names that hold them."""
-        names = []
+        names: list[str] = []
         count = len(self.header.names)
         for outside, param in zip(self.variant.outside, self.variant.params[count:], strict=True):
             if outside.root is not None:
@@ -178,7 +185,11 @@ class _Entry:
         if isinstance(guard.expected, FunctionType):
             found = f"_pb_fn_{len(self.conditions)}"
             self.conditions.append(f"({found} := {self.path(guard.path)}) is {expected}")
-            parts = {"__code__": guard.code, "__defaults__": guard.defaults, "__kwdefaults__": guard.kwdefaults}
+            parts = {
+                "__code__": guard.code,
+                "__defaults__": guard.defaults,
+                "__kwdefaults__": guard.kwdefaults,
+            }
             self.conditions += [
                 f"{found}.{attribute} is {self.bind(part, 'part') if part is not None else None}"
                 for attribute, part in parts.items()

@@ -39,7 +39,13 @@ def _other_key(value: Any, cls: type) -> Any:
         return (cls, value.__code__)
     if cls is functools.partial:
         names = tuple(value.keywords)
-        return (cls, key_of(value.func), names, *map(key_of, value.args), *map(key_of, value.keywords.values()))
+        return (
+            cls,
+            key_of(value.func),
+            names,
+            *map(key_of, value.args),
+            *map(key_of, value.keywords.values()),
+        )
     if cls is MethodType:
         return (cls, value.__func__, key_of(value.__self__))
     if isinstance(value, np.generic) and value.dtype.kind in "biufc":

@@ -67,7 +67,9 @@ def callables_of(specs: Sequence[Spec]) -> Mapping[int, tuple[Any, Root]]:
         if isinstance(spec, Node):
             for item, step in zip(spec.items, steps_of(spec), strict=True):
                 visit(item, (root[0], (*root[1], step)))
-        elif isinstance(spec, Static) and isinstance(spec.value, FunctionType | MethodType | functools.partial):
+        elif isinstance(spec, Static) and isinstance(
+            spec.value, FunctionType | MethodType | functools.partial
+        ):
             found.setdefault(id(spec.value), (spec.value, root))
             visit_partial(spec.value, root)
 

@@ -114,7 +114,9 @@ class Guard:
         if self.code is None:
             return True
         return (
-            obj.__code__ is self.code and obj.__defaults__ is self.defaults and obj.__kwdefaults__ is self.kwdefaults
+            obj.__code__ is self.code
+            and obj.__defaults__ is self.defaults
+            and obj.__kwdefaults__ is self.kwdefaults
         )
 
 

@@ -71,7 +71,18 @@ _BY_VALUE = (
     ModuleType,
     enum.Enum,
 )
-_ARRAY_LIBRARIES = ("pandas", "xarray", "polars", "torch", "jax", "jaxlib", "cupy", "dask", "tensorflow", "sparse")
+_ARRAY_LIBRARIES = (
+    "pandas",
+    "xarray",
+    "polars",
+    "torch",
+    "jax",
+    "jaxlib",
+    "cupy",
+    "dask",
+    "tensorflow",
+    "sparse",
+)
 
 
 def spec_of(value: Any, name: str, static: frozenset[str] = frozenset()) -> Spec:
@@ -98,7 +109,8 @@ class _Reader:
             return Static(value) if name in self.static and type(value) is int else number
         if isinstance(value, np.generic):
             raise ArgumentError(
-                f"`{name}` is a NumPy scalar of dtype {value.dtype}, which carries no numbers", hint="pass a number"
+                f"`{name}` is a NumPy scalar of dtype {value.dtype}, which carries no numbers",
+                hint="pass a number",
             )
         if isinstance(value, int | float | complex):  # a subclass of a number: it may mean anything
             return Static(value)
@@ -110,7 +122,11 @@ class _Reader:
         above = (*above, id(value))
         if isinstance(value, tuple):
             items = tuple(self.spec(x, f"{name}[{i}]", above) for i, x in enumerate(value))
-            return Node("new", items, (type(value), None)) if hasattr(type(value), "_fields") else Node("tuple", items)
+            return (
+                Node("new", items, (type(value), None))
+                if hasattr(type(value), "_fields")
+                else Node("tuple", items)
+            )
         if type(value) is list:
             return Node("list", tuple(self.spec(x, f"{name}[{i}]", above) for i, x in enumerate(value)))
         if type(value) is dict:
