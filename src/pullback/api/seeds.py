@@ -10,7 +10,7 @@ import numpy as np
 
 from pullback.errors import ArgumentError
 from pullback.frontend.signature import field_names
-from pullback.ir.interp import build
+from pullback.runtime import build
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def rebuild(cls: type, items: dict[Any, Any]) -> Any:
         return cls(*items.values())
     if issubclass(cls, tuple | list):
         return cls(items.values())
-    return items if issubclass(cls, dict) else build(cls, items)
+    return items if issubclass(cls, dict) else build(cls, **items)
 
 
 def leaves_of(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -29,6 +29,7 @@ from pullback.ir.nodes import (
     Var,
     While,
 )
+from pullback.runtime import build
 
 
 def run(function: Function, args: Sequence[object]) -> tuple[Any, ...]:
@@ -102,7 +103,7 @@ class Machine:
                 constructor, names = pack.meta
                 if names is None:
                     return constructor(*items)
-                return build(constructor, dict(zip(names, items, strict=True)))
+                return build(constructor, **dict(zip(names, items, strict=True)))
         raise ValueError(f"no such kind of pack: {pack.kind}")
 
     # ---------------------------------------------------------------------------------------- statements
@@ -192,11 +193,3 @@ def parts(tree: Pack, value: Any) -> list[Any]:
     if tree.kind == "new" and tree.meta[1] is not None:
         return [getattr(value, name) for name in tree.meta[1]]
     return list(value)
-
-
-def build(cls: type, fields: Mapping[str, Any]) -> Any:
-    """An instance with the given attributes, made without its `__init__` (which may do anything)."""
-    out: Any = object.__new__(cls)
-    for name, value in fields.items():
-        object.__setattr__(out, name, value)
-    return out

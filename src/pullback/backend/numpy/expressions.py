@@ -7,7 +7,9 @@ alike on every Python.  `target` gives the place a path names, as something that
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +69,12 @@ class Expressions:
         if pack.kind == "new":
             constructor, fields = pack.meta
             fn = self.module.constant(constructor)
-            return call(fn, *items) if fields is None else call(fn, **dict(zip(fields, items, strict=True)))
+            if fields is None:
+                return call(fn, *items)
+            named = dict(zip(fields, items, strict=True))
+            if _takes_fields(constructor, fields):
+                return call(fn, **named)
+            return call(self.module.helper("build"), fn, **named)
         if pack.kind == "slice":
             return call(self.module.builtin("slice"), *items)
         if pack.kind == "list":
@@ -250,3 +257,11 @@ def _is_index(step: Operand) -> bool:
 
 def _is_none(operand: Operand) -> bool:
     return isinstance(operand, Const) and operand.value is None
+
+
+def _takes_fields(cls: Any, fields: Sequence[str]) -> bool:
+    """Whether a class is a dataclass whose constructor does nothing but set these fields."""
+    if not dataclasses.is_dataclass(cls) or hasattr(cls, "__post_init__"):
+        return False
+    own = {f.name for f in dataclasses.fields(cls) if f.init}
+    return "__init__" in vars(cls) and own == set(fields) and cls.__init__.__code__.co_filename == "<string>"
