@@ -17,7 +17,7 @@ from pullback.ir.builder import Builder
 from pullback.ir.core_ops import OPERATORS, style_of
 from pullback.ir.nodes import UNDEF, Block, Call, Const, For, Iter, Operand, Pack, Range, Seq, Stmt, Var, While
 from pullback.ir.walk import definitions, free_variables, targets
-from pullback.styles.style import PY_INT, Array, ListOf, Scalar, numeric
+from pullback.styles.style import PY_INT, Array, ListOf, Scalar, Style, numeric
 from pullback.transform.bars import Bars
 from pullback.transform.cotangents import add, bar_hint, bar_style, zero
 from pullback.transform.residuals import Needs, resolve
@@ -48,11 +48,16 @@ class Sweeping(Protocol):
 
 @dataclass(slots=True)
 class _Slot:
-    """A carried cotangent: of `var` inside the loop; `steady`: var has one shape in all iterations."""
+    """A carried cotangent, of `var` inside the loop.
+
+    `param` is the cotangent at the end of a forward iteration, `result` that at entry of the loop; `steady`: the value
+    has one shape in all iterations, as far as styles prove it.
+    """
 
     var: Var
     init: Operand
     param: Var
+    result: Var
     steady: bool = True
 
 
@@ -97,18 +102,21 @@ class _Reversal:
     # ------------------------------------------------------------------------------------ carried cotangents
 
     def _carried_slot(self, k: int) -> _Slot:
-        result, param = self.stmt.results[k], self.stmt.params[k]
-        steady = _steady(self.stmt, k) and result not in self.sweep.facts.unbound
+        result, param, init, end = (x[k] for x in (self.stmt.results, self.stmt.params, self.stmt.inits, self.stmt.yields))
+        unbound = self.sweep.facts.unbound
+        steady = _steady(self.stmt, k)
         bar = self.sweep.bars.pop(result)
         if bar is None:
-            bar = self.sweep.zero(result) if steady else Const(0.0)
-        return _Slot(param, bar, Var(bar_hint(param), bar_style(param.style, loose=not steady)), steady)
+            bar = self.sweep.zero(result)
+        at_end = Var(bar_hint(param), bar_style(_style(end, param), loose=param in unbound or end in unbound))
+        at_entry = Var(bar_hint(param), bar_style(_style(init, param), loose=param in unbound))
+        return _Slot(param, bar, at_end, at_entry, steady and param not in unbound)
 
     def _outer_slot(self, var: Var) -> _Slot:
         bar = self.sweep.bars.get(var)
         init = self.sweep.zero(var) if bar is None else bar
-        loose = var in self.sweep.facts.unbound
-        return _Slot(var, init, Var(bar_hint(var), bar_style(var.style, loose)))
+        style = bar_style(var.style, var in self.sweep.facts.unbound)
+        return _Slot(var, init, Var(bar_hint(var), style), Var(bar_hint(var), style))
 
     def _lists(self) -> list[Var]:
         """The run-time lists whose active items the loop runs over."""
@@ -166,9 +174,7 @@ class _Reversal:
         """The cotangent of a carried value that an iteration does not read."""
         if slot.steady and isinstance(numeric(slot.param.style), Array):
             return zero(self.builder, slot.param, False)
-        if isinstance(slot.var.style, ListOf):
-            return self.sweep.zero(slot.var)
-        return Const(0.0)
+        return self.sweep.zero(slot.var)
 
     # ------------------------------------------------------------------------------------ putting it together
 
@@ -192,7 +198,7 @@ class _Reversal:
             out.ends.append(items[param])
         self._range_iters(needs, out, mapping)
         needs.bind(mapping)
-        results = tuple(Var(p.hint, p.style) for p in out.params)
+        results = (*(s.result for s in slots), *(Var(p.hint, p.style) for p in out.params[len(slots) :]))
         index, iters = tuple(v for v, _ in out.iters), tuple(it for _, it in out.iters)
         ends = (*needs.ends, *out.ends)
         self.builder.add(
@@ -311,6 +317,11 @@ def _counted(stmt: For | While) -> tuple[For | While, Var | None]:
         results=(*stmt.results, count),
     )
     return counted, count
+
+
+def _style(operand: Operand, param: Var) -> Style:
+    """The style of a carried value at one end of an iteration."""
+    return operand.style if isinstance(operand, Var) else param.style
 
 
 def _steady(stmt: For | While, k: int) -> bool:
