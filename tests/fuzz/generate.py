@@ -39,10 +39,14 @@ def total(rows):
     return s
 
 
-def power(s, k):
-    if k == 0:
-        return 1.0
-    return np.tanh(s * power(s, k - 1)) + 0.1
+def power(s, k, depth=3):
+    out = 1.0
+    for _ in range(k):
+        out = np.tanh(s * out) + 0.1
+        if depth == 0:
+            break
+        depth -= 1
+    return out
 
 
 def soft(a):
@@ -471,7 +475,10 @@ class Writer:
         row = f"row{self.count}"
         match self.random.randrange(4):
             case 0 if scope.names["l"]:
-                self.line(f"for {row} in {self.pick(scope, 'l')}:")
+                rows = self.pick(scope, "l")
+                self.line(f"for {row} in {rows}:")
+                scope = scope.inner()
+                scope.names["l"] = []  # a list must not grow while a loop runs over it
             case 1:
                 i = f"e{self.count}"
                 self.line(f"for {i}, {row} in enumerate({m} * 1.0):")

@@ -2,6 +2,7 @@
 
     scale(b, 1.0)                            b
     scale(1.0, p), p a scalar                p
+    scale(broadcast_to(b, shape), p)         scale(b, p)              where p has that shape
     scale(b, -p)                             -scale(b, p)
     accumulate(zeros, m)                     m
     accumulate(scale(b, x), scale(b, x))     scale(2.0 * b, x)        doubling is exact
@@ -79,6 +80,11 @@ class _Simplify(Rewriter):
         made = self.made.get(operand) if isinstance(operand, Var) else None
         return made if made is not None and made.op is op else None
 
+    def spread(self, operand: Operand) -> Operand | None:
+        """What `np.broadcast_to` made an operand of."""
+        made = self.made.get(operand) if isinstance(operand, Var) else None
+        return made.args[0] if made is not None and made.op.fn is np.broadcast_to and not made.kwargs else None
+
     def emit(self, like: Call, op: Op, *args: Operand, hint: str = "t_bar") -> Var:
         """Put a new call before the present one."""
         (style,) = infer(op, args, {})
@@ -113,6 +119,11 @@ def _scale(walk: _Simplify, call: Call) -> Outcome:
         return bar
     if _is_one(bar) and _fits(style_of(partial), call) and isinstance(numeric(style_of(partial)), Scalar):
         return partial  # one is not zero: the strong-zero product is the plain one
+    spread = walk.spread(bar)
+    if spread is not None:
+        (style,) = infer(core.scale, (spread, partial), {})
+        if _fits(style, call):
+            return replace(call, args=(spread, partial))
     minus = walk.call_of(partial, _MINUS)
     if minus is not None:
         (style,) = infer(core.scale, (bar, minus.args[0]), {})

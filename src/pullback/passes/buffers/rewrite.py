@@ -11,7 +11,8 @@ from typing import TypeVar
 from pullback.errors import Loc
 from pullback.ir import core_ops as core
 from pullback.ir.core_ops import style_of
-from pullback.ir.nodes import Block, Call, For, Function, If, Op, Operand, Pack, Stmt, Var, While
+from pullback.ir.nodes import Block, Call, Const, For, Function, If, Op, Operand, Pack, Stmt, Var, While
+from pullback.ir.walk import statements
 from pullback.passes.buffers.decide import Decisions
 from pullback.runtime import copy_list
 from pullback.styles.style import Array, ListOf, Style, numeric
@@ -36,6 +37,7 @@ class Rewriter:
 
     decisions: Decisions
     copies: list[Copy] = field(default_factory=list)
+    absent: set[Var] = field(default_factory=set)  # None where the branch that saves them did not run
 
     def function(self, function: Function, owned: int | None) -> Function:
         """The function with its copies."""
@@ -45,6 +47,7 @@ class Rewriter:
         more: list[Stmt] = []
         flags = iter(self.decisions.results)
         results = list(function.results)
+        self.absent = _maybe_absent(function)
         kind = "residual" if function.kind == "primal" else "returned cotangent"
         because = Copy(function.loc, "", f"a {kind} owns its memory")
         results[owned] = self._owned(results[owned], flags, because, more)
@@ -70,6 +73,9 @@ class Rewriter:
     def _call(self, stmt: Call, out: list[Stmt]) -> None:
         reason = self.decisions.copied.get(id(stmt))
         base = stmt.args[0] if stmt.args else None
+        if id(stmt) in self.decisions.loads:
+            self._load(stmt, out)
+            return
         in_place = reason is None and isinstance(base, Var)
         if stmt.op is core.accumulate and not (in_place and isinstance(style_of(base), Array)):
             out.append(replace(stmt, op=core.OPERATORS["+"]))  # a number, or a fresh array either way
@@ -79,6 +85,14 @@ class Rewriter:
             assert base is not None
             copied = self._copy(base, stmt.targets[0], stmt.loc, reason or "", out)
             out.append(replace(stmt, args=(copied, *stmt.args[1:])))
+
+    def _load(self, stmt: Call, out: list[Stmt]) -> None:
+        """A view that is read after a write to what it views: a copy of it."""
+        (target,) = stmt.targets
+        view = Var("t", target.style)
+        out.append(replace(stmt, targets=(view,)))
+        out.append(Call((target,), core.copy, (view,), loc=stmt.loc))
+        self.copies.append(Copy(stmt.loc, target.hint, "a later write would change it"))
 
     def _before(self, stmt: L, out: list[Stmt]) -> L:
         slots = self.decisions.before.get(id(stmt))
@@ -104,10 +118,24 @@ class Rewriter:
         if not isinstance(operand, Var) or not next(flags):
             return operand
         copied = Var(operand.hint, operand.style)
-        op = COPY_LIST if isinstance(operand.style, ListOf) else core.copy
+        op = COPY_LIST if isinstance(operand.style, ListOf) or operand in self.absent else core.copy
         more.append(Call((copied,), op, (operand,)))
         self.copies.append(replace(because, name=operand.hint))
         return copied
+
+
+def _maybe_absent(function: Function) -> set[Var]:
+    """The values that are None on some path: what a branch saves for its reverse."""
+    found: set[Var] = set()
+    branches = [stmt for stmt in statements(function.body) if isinstance(stmt, If)]
+    before = -1
+    while len(found) != before:
+        before = len(found)
+        for stmt in reversed(branches):
+            for result, *yields in zip(stmt.results, stmt.then_yields, stmt.else_yields, strict=True):
+                if any(y in found or (isinstance(y, Const) and y.value is None) for y in yields):
+                    found.add(result)
+    return found
 
 
 def _copier(base: Operand, style: Style) -> Op:
