@@ -6,7 +6,7 @@ pass and every target is held against it.  No argument is changed: operations ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 

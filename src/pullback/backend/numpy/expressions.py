@@ -260,7 +260,9 @@ def _is_none(operand: Operand) -> bool:
 
 
 def _takes_fields(cls: Any, fields: Sequence[str]) -> bool:
-    """Whether a class is a dataclass whose constructor does nothing but set these fields."""
+    """Whether a class's constructor does nothing but set these fields: a named tuple, a plain dataclass."""
+    if issubclass(cls, tuple):
+        return True
     if not dataclasses.is_dataclass(cls) or hasattr(cls, "__post_init__"):
         return False
     own = {f.name for f in dataclasses.fields(cls) if f.init}
