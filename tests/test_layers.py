@@ -20,11 +20,10 @@ LAYERS = (  # lowest first: a module imports only from its own layer and from lo
     ("transform",),  # prunes with the passes' liveness
     ("backend",),
     ("pipeline",),
-    ("dispatch", "explain"),
-    ("gradients",),
+    ("explain",),
+    ("dispatch",),
     ("api",),
-    ("checking", "testing"),
-    ("cli", "__init__"),
+    ("__init__",),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 
