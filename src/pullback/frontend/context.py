@@ -19,6 +19,7 @@ class Context(Protocol):
     """The lowering machine, as the library sees it."""
 
     builder: Builder
+    temps: list[Value]  # what must stay at hand until the statement ends
     safe_arithmetic: bool  # rule text: `/` and `**` on Python numbers must not raise (np.divide, np.power)
 
     # values and operands

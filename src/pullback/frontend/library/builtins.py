@@ -12,7 +12,7 @@ from typing import Any
 
 from pullback.frontend.context import Context
 from pullback.frontend.library import facts, iteration, prelude, scalars
-from pullback.frontend.library.calls import NONE, Handler, given, inline
+from pullback.frontend.library.calls import NONE, Handler, given, held, inline
 from pullback.frontend.values import (
     CellRef,
     DictCell,
@@ -84,7 +84,7 @@ def sum_(ctx: Context, iterable: Value, start: Value = Known(0)) -> Value:
 def fold(ctx: Context, fn: Value, items: Sequence[Value], total: Value) -> Value:
     """`fn(fn(total, items[0]), items[1])` and so on."""
     for item in items:
-        total = ctx.call_value(fn, [total, item], {})
+        total = held(ctx, ctx.call_value(fn, [total, item], {}))
     return total
 
 
@@ -127,7 +127,7 @@ def _best(ctx: Context, better: Any, items: Sequence[Value], key: Value) -> Valu
         return fold(ctx, Known(better), items[1:], best)
     mark = ctx.call_value(key, [best], {})
     for item in items[1:]:
-        candidate = ctx.call_value(key, [item], {})
+        candidate = held(ctx, ctx.call_value(key, [item], {}))
         both = inline(ctx, prelude.BETTER_BY[better], best, mark, item, candidate)
         best, mark = ctx.subscript(both, Known(0)), ctx.subscript(both, Known(1))
     return best

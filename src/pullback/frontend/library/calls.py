@@ -60,7 +60,14 @@ def options(**named: Value) -> dict[str, Value]:
 
 def emit(ctx: Context, fn: Any, *args: Value, hint: str = "t", **kwargs: Value) -> Value:
     """Emit the operation of a library function."""
-    return ctx.call(operation(fn), args, kwargs, hint)
+    return held(ctx, ctx.call(operation(fn), args, kwargs, hint))
+
+
+def held(ctx: Context, value: Value) -> Value:
+    """A value that a handler keeps while it makes others: its storage stays until the user's statement ends."""
+    if not isinstance(value, Known | Num):
+        ctx.temps.append(value)
+    return value
 
 
 def operation(fn: Any) -> Op:
@@ -83,7 +90,7 @@ def _anything(*_: Any, **__: Any) -> Anything:
 
 def inline(ctx: Context, fn: Callable[..., Any], *args: Value, **kwargs: Value) -> Value:
     """Lower a call of a function of `prelude.py` as if the user had written it."""
-    return ctx.call_value(Known(fn), args, kwargs)
+    return held(ctx, ctx.call_value(Known(fn), args, kwargs))
 
 
 def is_array(value: Value) -> bool:

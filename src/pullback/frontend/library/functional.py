@@ -10,7 +10,7 @@ from typing import Any
 
 from pullback.frontend.context import Context
 from pullback.frontend.library import builtins, effect_calls, introspection, iteration, prelude
-from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given, inline
+from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given, held, inline
 from pullback.frontend.values import IterValue, Known, TupleValue, Value
 
 MISSING = Known(prelude.MISSING)
@@ -191,7 +191,7 @@ def accumulate(ctx: Context, iterable: Value, func: Value = NONE, *, initial: Va
                    "write the loop, or use np.cumsum")
     totals: list[Value] = [initial] if starts else items[:1]
     for item in items if starts else items[1:]:
-        totals.append(ctx.call_value(fn, [totals[-1], item], {}))
+        totals.append(held(ctx, ctx.call_value(fn, [totals[-1], item], {})))
     return TupleValue(tuple(totals))
 
 

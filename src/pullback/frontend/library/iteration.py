@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from pullback.frontend.context import Context
 from pullback.frontend.library import facts
+from pullback.frontend.library.calls import held
 from pullback.frontend.values import (
     IterValue,
     Known,
@@ -59,7 +60,7 @@ def items_of(ctx: Context, value: Value) -> list[Value] | None:
     """The items of a value whose length is known at compile time."""
     items = ctx.iterate(value)
     if items is None and isinstance(value, IterValue) and isinstance(value.length, int):
-        return [value.item(Known(i)) for i in range(value.length)]
+        return [held(ctx, value.item(Known(i))) for i in range(value.length)]
     return items
 
 
