@@ -241,3 +241,38 @@ def test_off_means_that_every_write_copies() -> None:
     assert emit_module([function(b, [x], y)], bufferize=False).source == (
         "import numpy as np\n\n\ndef f(x):\n    y = np.sin(x).copy()\n    y[0] = 1.0\n    return y + x\n"
     )
+
+
+def test_a_view_that_is_read_after_a_write_is_copied_itself() -> None:
+    b, x, n = Builder(), Var("A", MATRIX), Var("n", PY_INT)
+    bar, total = Var("A_bar", MATRIX), vector("x_bar")
+    bar0 = b.call(op(np.sin), x, hint="A_bar")
+    total0 = b.call(op(np.zeros_like), b.call(core.load, x, ZERO), hint="x_bar")
+    with b.block() as body:
+        part = b.call(core.load, bar, ZERO, hint="part")
+        bar1 = b.call(core.store, bar, const(0.0), ZERO, hint="A_bar")
+        total1 = b.call(core.accumulate, total, part, hint="x_bar")
+    out = count_loop(b, n, [bar, total], [bar0, total0], Block(tuple(body)), [bar1, total1])
+    generated = emit_module([function(b, [x, n], *out)])
+    assert [c.name for c in generated.copies] == ["part"]
+    assert (
+        "    for _ in range(n):\n"
+        "        part = A_bar[0].copy()\n"
+        "        A_bar[0] = 0.0\n"
+        "        x_bar += part\n"
+    ) in generated.source
+
+
+def test_rows_that_are_saved_are_copied_at_the_save() -> None:
+    b, x, n = Builder(), Var("A", MATRIX), Var("n", PY_INT)
+    a, saved = Var("A", MATRIX), Var("saved", ListOf(VECTOR))
+    a0 = b.call(op(np.sin), x, hint="A")
+    with b.block() as body:
+        row = b.call(core.load, a, ZERO, hint="row")
+        saved1 = b.call(core.list_append, saved, row, hint="saved")
+        a1 = b.call(core.add_at, a, const(1.0), ZERO, hint="A")
+    out = count_loop(b, n, [a, saved], [a0, Pack("list", ())], Block(tuple(body)), [a1, saved1])
+    generated = emit_module([function(b, [x, n], *out)])
+    assert [c.name for c in generated.copies] == ["row"]
+    _, rows = load(generated, "f")(np.zeros((2, 2)), 3)
+    assert [r[0] for r in rows] == [0.0, 1.0, 2.0]

@@ -64,6 +64,8 @@ class Globals:
             self.builtin(builtin)
         for function in functions:
             self._prepare(function)
+        self.runtime.clear()  # what is printed in the end says what to import
+        self.modules.clear()
 
     def reserved(self) -> set[str]:
         """The names that no local variable may take."""

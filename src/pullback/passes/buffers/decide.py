@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pullback.ir.core_ops import style_of
-from pullback.ir.nodes import Block, Call, For, Function, If, Seq, Var, While
+from pullback.ir.nodes import Block, Call, For, Function, If, Operand, Seq, Var, While
 from pullback.ir.walk import param_variables, variables
 from pullback.passes.buffers.deaths import Deaths, deaths
 from pullback.passes.buffers.regions import FOREIGN, NOTHING, READ_ONLY, Regions, Shares
@@ -33,30 +33,36 @@ class Decisions:
 
     copied: dict[int, str] = field(default_factory=dict)
     before: dict[int, dict[int, str]] = field(default_factory=dict)
+    loads: set[int] = field(default_factory=set)  # views to copy, since a later write would change them
     results: list[bool] = field(default_factory=list)  # for each leaf of the owned result, in order
 
 
 def decide(function: Function, *, in_place: bool, owned: int | None) -> Decisions:
     """Decide every write; `owned` is the position of the result whose leaves must own their memory."""
-    walk = _Decide(deaths(function), in_place)
-    walk.params(function)
-    walk.block(function.body)
-    if owned is not None:
-        walk.own_results(function, owned)
-    return walk.out
+    dead = deaths(function)
+    loads: set[int] = set()
+    while True:
+        walk = _Decide(dead, in_place, loads)
+        walk.params(function)
+        walk.block(function.body)
+        if owned is not None:
+            walk.own_results(function, owned)
+        more = loads.union(*walk.cuts)
+        if more == loads:
+            return walk.out
+        loads = more
 
 
 class _Decide:
-    def __init__(self, dead: Deaths, in_place: bool) -> None:
+    def __init__(self, dead: Deaths, in_place: bool, loads: set[int]) -> None:
         self.dead = dead
         self.in_place = in_place
         self.regions = Regions()
         self.shares: dict[Var, Shares] = {}
-        self.sharing = Sharing(self.regions, self.shares)
-        self.out = Decisions()
-        self.wanted: list[
-            frozenset[int]
-        ] = []  # what kept a write from being in place, since the loop's start
+        self.sharing = Sharing(self.regions, self.shares, loads)
+        self.out = Decisions(loads=loads)
+        self.wanted: list[frozenset[int]] = []  # what kept a write from being in place
+        self.cuts: list[frozenset[int]] = []  # the loads that, made copies, would let a write be in place
 
     # ----------------------------------------------------------------------------------- lives, deaths
 
@@ -64,12 +70,12 @@ class _Decide:
         """A value comes to life."""
         self.shares[var] = NOTHING if immutable(var.style) else shares
         if var not in self.dead.unused:
-            self.regions.hold(self.shares[var], 1)
+            self.regions.hold(var, self.shares[var], True)
 
     def release(self, variables: Sequence[Var]) -> None:
         """Values die."""
         for var in variables:
-            self.regions.hold(self.shares.get(var, NOTHING), -1)
+            self.regions.hold(var, self.shares.get(var, NOTHING), False)
 
     def params(self, function: Function) -> None:
         """Parameters are the caller's."""
@@ -106,7 +112,22 @@ class _Decide:
             return self.sharing.written(stmt, True)
         self.out.copied[id(stmt)] = self._reason(bad)
         self.wanted.append(bad)
+        self.cuts.append(self._cut(base, bad))
         return self.sharing.written(stmt, False)
+
+    def _cut(self, base: Operand, bad: frozenset[int]) -> frozenset[int]:
+        """The loads to be made copies, if that lets a write be in place: views are smaller than what they view."""
+        found: set[int] = set()
+        for region in bad:
+            holders = self.regions.holders(region)
+            if not self.regions.owned(region) or base in holders:
+                return frozenset()
+            for var in holders:
+                cut = self.shares[var].cuts.get(region)
+                if cut is None:
+                    return frozenset()
+                found |= cut
+        return frozenset(found)
 
     def _hindered(self, stmt: Call) -> frozenset[int]:
         """The regions that keep a write from being in place."""
@@ -154,6 +175,7 @@ class _Decide:
         or that another live value lies in.  Slots that share on one edge share.
         """
         sets: list[set[int]] = [set() for _ in range(2 * len(edges[0]))]
+        cuts: list[dict[int, frozenset[int] | None]] = [{} for _ in edges[0]]
         for edge in edges:
             for region, places in _places(edge, self.regions).items():
                 for place in places:
@@ -163,20 +185,22 @@ class _Decide:
                     common = region if kept else self.regions.fresh(key, tuple(places))
                     for place in places:
                         sets[place].add(common)
+                        _add_cut(cuts[place // 2], common, edge[place // 2].cuts.get(region))
         small = [self.regions.small(s) for s in sets]
-        return [Shares(small[2 * k], small[2 * k + 1]) for k in range(len(edges[0]))]
+        known = [{r: c for r, c in slot.items() if c is not None} for slot in cuts]
+        return [Shares(small[2 * k], small[2 * k + 1], known[k]) for k in range(len(edges[0]))]
 
     # ------------------------------------------------------------------------------------------- loops
 
     def _loop(self, stmt: For | While) -> None:
         self.release(self.dead.entry[id(stmt), 0])
         before: dict[int, str] = {}
-        start = len(self.wanted)
+        start, cut_start = len(self.wanted), len(self.cuts)
         inits = [self.sharing.operand(x) for x in stmt.inits]
         edges = [inits]
         heads = self._join(id(stmt), edges)
         for n in range(MAX_ROUNDS * (len(stmt.params) + 1)):
-            del self.wanted[start:]
+            del self.wanted[start:], self.cuts[cut_start:]
             end = self._round(stmt, heads)
             if self._copy_before(stmt, inits, before):
                 inits = [self._fresh_init(stmt, k) if k in before else s for k, s in enumerate(inits)]
@@ -260,6 +284,12 @@ class _Decide:
             shared = any(not self.regions.owned(r) for r in regions) or bool(regions & seen)
             self.out.results.append(shared and isinstance(var.style, Array | ListOf))
             seen |= regions
+
+
+def _add_cut(cuts: dict[int, frozenset[int] | None], region: int, cut: frozenset[int] | None) -> None:
+    """A region that reaches a slot in several ways is cut where all of them are."""
+    before = cuts.get(region, frozenset())
+    cuts[region] = None if cut is None or before is None else before | cut
 
 
 def _places(edge: Edge, regions: Regions) -> dict[int, list[int]]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 import numpy as np
 
 from pullback.ir import core_ops as core
+from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Alias, Call, Const, Op, Operand, Var
-from pullback.passes.buffers.regions import FOREIGN, NOTHING, READ_ONLY, Regions, Shares
-from pullback.styles.style import Array, Scalar, Static, Style, Undef, numeric
+from pullback.passes.buffers.regions import FOREIGN, NOTHING, READ_ONLY, Regions, Shares, common_cuts
+from pullback.styles.style import Array, ListOf, Scalar, Static, Style, Tup, Undef, numeric
 
 # Views that may be written and in which no element appears twice; other views are taken to be read-only.
 _WRITABLE_NAMES = (
@@ -32,9 +33,10 @@ def immutable(style: Style) -> bool:
 class Sharing:
     """The regions of operands and results."""
 
-    def __init__(self, regions: Regions, shares: Mapping[Var, Shares]) -> None:
+    def __init__(self, regions: Regions, shares: Mapping[Var, Shares], copied_loads: Set[int]) -> None:
         self.regions = regions
         self.shares = shares
+        self.copied_loads = copied_loads
 
     def operand(self, operand: Operand) -> Shares:
         """The regions of an operand."""
@@ -43,10 +45,11 @@ class Sharing:
         if isinstance(operand, Const):
             mutable = isinstance(operand.value, np.ndarray | list | dict)
             return Shares(frozenset((FOREIGN,)), frozenset((FOREIGN,))) if mutable else NOTHING
-        content = self.union(*(self.operand(x).all() for x in operand.items))
-        if operand.kind in ("list", "dict", "new"):
-            return Shares(frozenset((self.regions.fresh(id(operand)),)), content)
-        return Shares(frozenset(), content)
+        items = [self.operand(x) for x in operand.items]
+        content = self.union(*(s.all() for s in items))
+        is_object = operand.kind in ("list", "dict", "new")
+        own = frozenset((self.regions.fresh(id(operand)),)) if is_object else frozenset()
+        return Shares(own, content, common_cuts(content, items))
 
     def union(self, *sets: frozenset[int]) -> frozenset[int]:
         """A union, kept small."""
@@ -74,27 +77,34 @@ class Sharing:
         if not _writable(call.op):
             shared |= {READ_ONLY}
         own = shared if alias.kind == "view" else shared | fresh
-        return Shares(own) if isinstance(style, Array) else Shares(own | fresh, shared | inner)
+        if not isinstance(style, Array):
+            return Shares(own | fresh, shared | inner)
+        if call.op is not core.load:
+            return Shares(own, frozenset(), common_cuts(own, sources))
+        if id(call) in self.copied_loads:
+            return Shares(frozenset((self.regions.fresh(id(call), "copy"),)))
+        return Shares(own, frozenset(), dict.fromkeys(own, frozenset((id(call),))))
 
     def _make_list(self, call: Call, fresh: frozenset[int]) -> Shares:
-        return Shares(fresh, self.operand(call.args[0]).content)
+        items = self.operand(call.args[0])
+        style = style_of(call.args[0])
+        content = items.content if isinstance(style, ListOf | Tup) else self.union(items.all())
+        return Shares(fresh, content, common_cuts(content, (items,)))
 
     def _item(self, call: Call, fresh: frozenset[int]) -> Shares:
-        content = self.operand(call.args[0]).content
-        return Shares(content) if isinstance(call.targets[0].style, Array) else Shares(content, content)
+        items = self.operand(call.args[0])
+        inner = frozenset() if isinstance(call.targets[0].style, Array) else items.content
+        return Shares(items.content, inner, common_cuts(items.content, (items,)))
 
     def written(self, call: Call, in_place: bool) -> Shares:
         """The regions of the result of a write."""
         base = self.operand(call.args[0])
         own = base.own if in_place else frozenset((self.regions.fresh(id(call), "copy"),))
         if call.op not in LIST_WRITES:
-            return Shares(own)
-        more = (
-            (self.operand(call.args[1]).all(),)
-            if len(call.args) > 1 and call.op is not core.list_drop
-            else ()
-        )
-        return Shares(own, self.union(base.content, *more))
+            return Shares(own, frozenset(), common_cuts(own, (base,)))
+        sources = [base, self.operand(call.args[1])] if call.op is not core.list_drop else [base]
+        content = self.union(base.content, *(s.all() for s in sources[1:]))
+        return Shares(own, content, common_cuts(content, sources))
 
 
 LIST_WRITES = frozenset({core.list_append, core.list_set, core.list_drop, core.list_join})
