@@ -287,7 +287,7 @@ class Core(ABC):
         operands = tuple(self.operand(v) for v in args)
         named_operands = {k: self.operand(v) for k, v in named.items()}
         targets = self.builder.call_many(op, operands, named_operands, (hint,))
-        self._note_sources(targets, operands)
+        self._note_integers(targets, operands)
         shares = self._shares(op, targets, operands, named_operands, [*args, *named.values()])
         values = tuple(self.wrap(t, shares) for t in targets)
         if not values:
@@ -306,7 +306,7 @@ class Core(ABC):
                 out = op.impl(*plain, **named)
         except Exception:
             return None  # it raises or warns: at run time, as the user's would
-        return Known(out) if isinstance(out, _FOLDABLE) or out is None else None
+        return Known(out) if _is_foldable(out) else None
 
     def _as_view(self, op: Op, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value | None:
         """A view of a reference is a reference with a longer path."""
@@ -339,7 +339,7 @@ class Core(ABC):
             return []
         return [values[i] for i in alias.operands if i < len(values)]
 
-    def _note_sources(self, targets: Sequence[Var], operands: Sequence[Operand]) -> None:
+    def _note_integers(self, targets: Sequence[Var], operands: Sequence[Operand]) -> None:
         """Remember which integers are computed from loop indices and integer parameters alone."""
         if len(targets) != 1 or not isinstance(targets[0].style, Scalar) or targets[0].style.kind not in "bi":
             return
@@ -402,21 +402,21 @@ class Core(ABC):
             self.refuse("a write to something that is not known to be one list, dict or object",
                         "keep one name for it, or copy it")
         old = self.content(value.cell)
-        self._note_write(old, value.cell)
+        self._note_write(old, value.cell, items=False)
         self.state.cells[value.cell] = cell
         self.note_shares(cell)
 
-    def _note_write(self, cell: Cell, number: int) -> None:
+    def _note_write(self, cell: Cell, number: int, items: bool = True) -> None:
         for param in filter(None, cell.param.split(",")):
             if param in self.fixed:
                 self.refuse(*refusal("implicit-store", name=param))
             self.written[param] = None
         if number in self.risky:
-            self.check_not_shared(number)
+            self.check_not_shared(number, items)
 
     @abstractmethod
-    def check_not_shared(self, number: int) -> None:
-        """Refuse a write to a storage of which a live name holds a snapshot."""
+    def check_not_shared(self, number: int, items: bool = True) -> None:
+        """Refuse a write to a storage of which a live name holds a snapshot (`items`: of its elements, not of a list)."""
 
     @abstractmethod
     def thaw(self, target: FrozenRef) -> Value:
@@ -550,8 +550,14 @@ class Core(ABC):
         return found if isinstance(found, Known) else self.operand(found)
 
 
-_FOLDABLE = (bool, int, float, complex, str, bytes, tuple, np.generic, np.dtype, type)
+_FOLDABLE = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, type)
 _Sized = (np.ndarray, list, dict, set)
+
+
+def _is_foldable(out: Any) -> bool:
+    if isinstance(out, tuple):
+        return all(_is_foldable(x) for x in out)
+    return isinstance(out, _FOLDABLE)
 
 
 def is_plain(value: Value) -> bool:

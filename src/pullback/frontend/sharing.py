@@ -22,6 +22,7 @@ from pullback.frontend.values import (
     TupleValue,
     Value,
 )
+from pullback.styles.style import Array
 
 HINT = "write a copy there, or keep a copy: name = name.copy()"
 
@@ -60,11 +61,15 @@ class Sharing(Names):
                     pending += [(k, names[k], False) for k in sorted(self.closure_keys(value)) if k in names]
                     pending += [(name, v, True) for v in (*value.defaults, *value.kw_defaults.values())]
 
-    def check_not_shared(self, number: int) -> None:
-        """Refuse a write to a storage of which a live name holds a snapshot."""
+    def check_not_shared(self, number: int, items: bool = True) -> None:
+        """Refuse a write to a storage of which a live name holds a snapshot.
+
+        A list that changes (not `items`) is another list: what was read from it stays what it is.
+        """
         for name, value, _ in self.live():
             if isinstance(value, FrozenRef) and number in value.cells:
-                self._refuse_write(name)
+                if items or not isinstance(self.style(value), Array):
+                    self._refuse_write(name)
             if isinstance(value, CellRef):
                 cell = self.content(value.cell)
                 if isinstance(cell, GrowingCell) and number in cell.shares and value.cell != number:
