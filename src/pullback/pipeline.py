@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
+from pullback.analysis.effects import has_visible_effects
 from pullback.backend.numpy.load import load
 from pullback.backend.numpy.module import Generated, emit_module
 from pullback.frontend.environment import Environment
 from pullback.frontend.lower import Lowered, lower_function
 from pullback.frontend.signature import Signature
-from pullback.ir.nodes import Call, Function
+from pullback.ir.nodes import Function
 from pullback.ir.pretty import pretty
 from pullback.ir.verify import verify
-from pullback.ir.walk import statements
 from pullback.passes import optimize
 from pullback.transform.choose import Choices
 from pullback.transform.gradient import Request, joint, pair
@@ -57,7 +57,7 @@ class Compiled:
     @property
     def has_effects(self) -> bool:
         """Whether the user's function does more than compute: it must then run once only."""
-        return any(isinstance(s, Call) and s.op.effect for s in statements(self.lowered.function.body))
+        return has_visible_effects(self.lowered.function)
 
     def function(self, form: str, guarded: bool = False) -> Callable[..., Any]:
         """The callable `form`: "value_and_grad", "primal" or "pullback"; `guarded`: with strong zeros spelled out."""

@@ -458,7 +458,9 @@ def test_check_gradients_says_which_entry() -> None:
     def wrong(x):
         return np.sum(x * pb.stop_gradient(x))
 
-    with pytest.raises(GradientMismatchError, match=r"argument 0.* at entry \[2\]: 3.0 against [56].*off by 3") as info:
+    with pytest.raises(
+        GradientMismatchError, match=r"argument 0.* at entry \[2\]: 3.0 against [56].*off by 3"
+    ) as info:
         pb.check_gradients(wrong, X)
     assert "3 of 3 entries" in str(info.value)
     with pytest.raises(GradientMismatchError, match=r"argument 0\['w'\]"):

@@ -40,13 +40,21 @@ class Arguments:
         """The paths of argnums; of all positional arguments where it is None."""
         if argnums is None:
             return tuple(self.places)
-        asked: Sequence[Argnum] = (argnums,) if is_single(argnums) else tuple(argnums)  # type: ignore[arg-type, assignment]
+        asked = self._several(argnums)
         if not asked:
             raise ArgumentError("argnums is empty", hint="name at least one argument")
         paths = tuple(self._path(a) for a in asked)
         if len(set(paths)) < len(paths):
             raise ArgumentError(f"argnums={argnums!r} names an argument twice")
         return paths
+
+    def _several(self, argnums: Argnums) -> tuple[Argnum, ...]:
+        if isinstance(argnums, str) or is_single(argnums):
+            return (argnums,)  # type: ignore[return-value]
+        try:
+            return tuple(argnums)  # type: ignore[arg-type]
+        except TypeError:
+            raise self._wrong(argnums) from None
 
     def _path(self, argnum: Argnum) -> Path:
         if isinstance(argnum, str):

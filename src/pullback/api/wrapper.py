@@ -153,7 +153,7 @@ class Differentiable(Calls):
 
         skip  how many leading arguments argnums do not count
         """
-        key = (tuple(argnums) if isinstance(argnums, list) else argnums, has_aux, copy, skip)
+        key = (type(argnums), tuple(argnums) if isinstance(argnums, list) else argnums, has_aux, copy, skip)
         found = self._gradients.get(key)
         if found is None:
             options = self.options if copy else replace(self.options, copy_residuals=False)

@@ -6,9 +6,11 @@ outside the function has been of different kinds.  Only compiling takes the lock
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -17,7 +19,8 @@ from pullback.dispatch.keys import key_of, outside_key
 from pullback.dispatch.outside import Outside, Root, Watch, callables_of
 from pullback.dispatch.variants import Variant
 from pullback.errors import ArgumentError
-from pullback.frontend.environment import Environment, Guard, NeedStatic, Path
+from pullback.frontend.environment import Environment, Guard, NeedStatic
+from pullback.frontend.environment import Path as OutsidePath
 from pullback.frontend.signature import Node, Signature, Spec, signature_of, step_name, steps_of, take_step
 from pullback.ir.nodes import Const, Operand, Pack
 from pullback.ir.walk import block_ends, own_operands, statements
@@ -28,7 +31,7 @@ from pullback.transform.gradient import Request
 
 MAX_SIGNATURES = 64
 MAX_OUTSIDE = 16  # variants under one key
-STACK_LEVEL = 6  # from the warning to the user's call
+PACKAGE = str(Path(__file__).parent.parent)
 
 
 class Dispatcher:
@@ -64,7 +67,13 @@ class Dispatcher:
         return None
 
     def _key(self, values: tuple[Any, ...]) -> Any:
-        key = tuple([key_of(v) for v in values])
+        try:
+            key = tuple([key_of(v) for v in values])
+        except ArgumentError:
+            signature_of(
+                dict(zip(self.names, values, strict=True))
+            )  # the same error, with the argument's name
+            raise
         if not self._static:
             return key
         arguments = dict(zip(self.names, values, strict=True))
@@ -130,11 +139,19 @@ class Dispatcher:
             warnings.warn(
                 f"pullback: `{self.fn.__name__}` has been compiled for more than {MAX_SIGNATURES} kinds of arguments; "
                 "the oldest are dropped",
-                stacklevel=STACK_LEVEL,
+                stacklevel=_users_level(),
             )
 
 
-def _root(path: Path, callables: Mapping[int, tuple[Any, Root]]) -> Root | None:
+def _users_level() -> int:
+    """The stack level of the call that came from outside this package, seen from `_make_room`."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((PACKAGE, "<pullback")):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _root(path: OutsidePath, callables: Mapping[int, tuple[Any, Root]]) -> Root | None:
     found = callables.get(id(path.fn))
     return None if found is None else found[1]
 
@@ -177,7 +194,7 @@ def _static_watches(
     return watches
 
 
-def _leaf_paths(path: Path, name: str, spec: Spec) -> list[tuple[Path, str]]:
+def _leaf_paths(path: OutsidePath, name: str, spec: Spec) -> list[tuple[OutsidePath, str]]:
     if not isinstance(spec, Node):
         return [] if isinstance(spec, Scalar) else [(path, name)]
     found = []
@@ -193,7 +210,7 @@ def _pinned(compiled: Compiled, callables: Mapping[int, tuple[Any, Root]]) -> li
         return []
     held = {id(x) for x in _constants(compiled)}
     return [
-        Watch(Guard(Path(fn, "object", getattr(fn, "__name__", "function")), fn), root)
+        Watch(Guard(OutsidePath(fn, "object", getattr(fn, "__name__", "function")), fn), root)
         for key, (fn, root) in callables.items()
         if key in held
     ]

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pullback.analysis.effects import has_visible_effects
 from pullback.errors import Loc, PullbackError
-from pullback.ir import core_ops as core
 from pullback.ir.interp import Machine
-from pullback.ir.nodes import Call, Function, Stmt
-from pullback.ir.walk import statements
+from pullback.ir.nodes import Function, Stmt
 
 if TYPE_CHECKING:
     from pullback.dispatch.variants import Variant
 
 MAX_STATEMENTS = 200_000
-_QUIET = frozenset({core.raise_, core.assert_, core.begin_reverse})
 
 
 class UserLine(Exception):
@@ -66,7 +64,7 @@ class _Enough(Exception):
 
 
 def _place(function: Function, values: Sequence[Any], kind: type[Exception]) -> Loc | None:
-    if any(isinstance(s, Call) and s.op.effect and s.op not in _QUIET for s in statements(function.body)):
+    if has_visible_effects(function):
         return None
     replay = _Replay()
     try:
