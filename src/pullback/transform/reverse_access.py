@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from pullback.errors import UnsupportedError
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
 from pullback.ir.core_ops import style_of
@@ -150,6 +151,12 @@ def _item(sweep: Sweeping, item: Operand, bar: Operand) -> None:
     """Accumulate a list item's cotangent, which may be a loose zero."""
     if isinstance(item, Var) and sweep.is_active(item):
         sweep.accumulate(item, exact(sweep.builder, item, bar))
+    elif isinstance(item, Pack) and _live(sweep, item):
+        raise UnsupportedError(
+            "a list that grows in a loop holds tuples (or lists, or objects) through which a derivative passes",
+            loc=sweep.builder.loc,
+            hint="keep one list for each part, or stack the parts in an array",
+        )
 
 
 def _append(sweep: Sweeping, call: Call, bar: Operand) -> None:
