@@ -276,3 +276,13 @@ def test_rows_that_are_saved_are_copied_at_the_save() -> None:
     assert [c.name for c in generated.copies] == ["row"]
     _, rows = load(generated, "f")(np.zeros((2, 2)), 3)
     assert [r[0] for r in rows] == [0.0, 1.0, 2.0]
+
+
+def test_a_shape_that_is_asked_for_later_costs_no_copy() -> None:
+    b, x = Builder(), vector("x")
+    y = b.call(op(np.sin), x, hint="y")
+    z = b.call(core.store, y, const(1.0), ZERO, hint="y")
+    zeros = b.call(op(np.zeros_like), y, hint="zeros")
+    generated = emit_module([function(b, [x], z, zeros, b.call(core.dim, y, const(0)))])
+    assert generated.copies == ()
+    assert "return y, np.zeros_like(y), y.shape[0]" in generated.source

@@ -1,12 +1,34 @@
-"""Where values die: the last read of each, in its block or in the branches and loops inside it."""
+"""Where buffers die: the last read of each value, in its block or in the branches and loops inside it.
+
+What only asks for an array's shape or dtype does not read its buffer: a write changes neither.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pullback.ir.nodes import Block, Call, For, Function, If, Operand, Var, While
-from pullback.ir.walk import free_variables, iter_operands, own_operands, param_variables, variables_in
+import numpy as np
+
+from pullback.ir import core_ops as core
+from pullback.ir.nodes import Block, Call, For, Function, If, Operand, Stmt, Var, While
+from pullback.ir.walk import block_ends, iter_operands, own_operands, param_variables, targets, variables_in
+from pullback.styles.style import Array
+
+_ASK_SHAPE = (np.shape, np.size, np.ndim, np.zeros_like, np.ones_like, np.empty_like)
+
+
+def asks_shape(stmt: Stmt) -> bool:
+    """Whether a statement asks its first operand, an array, for no more than its shape and dtype."""
+    if not isinstance(stmt, Call) or not stmt.args or not isinstance(core.style_of(stmt.args[0]), Array):
+        return False
+    return stmt.op in (core.shape, core.dim) or any(stmt.op.fn is fn for fn in _ASK_SHAPE)
+
+
+def reads(stmt: Stmt) -> list[Operand]:
+    """The operands whose buffers a statement reads itself."""
+    operands = list(own_operands(stmt))
+    return operands[1:] if asks_shape(stmt) else operands
 
 
 @dataclass(slots=True)
@@ -66,7 +88,7 @@ class _Walk:
                 case Call():
                     for var in stmt.targets:
                         self.bind(var)
-                    self.out.after[id(stmt)] = self.read(own_operands(stmt), frame)
+                    self.out.after[id(stmt)] = self.read(reads(stmt), frame)
                 case If():
                     self._if(stmt, frame)
                 case For() | While():
@@ -114,10 +136,22 @@ class _Walk:
 
 def _outside(stmt: For | While) -> list[Var]:
     """What a loop reads from outside in every iteration, the lists it runs over included."""
+    found: dict[Var, None] = {}
+    bound: set[Var] = set()
+    for head, block, ends in block_ends(stmt):
+        _free(head, block, ends, bound, found)
     if isinstance(stmt, For):
-        bound = (*stmt.index, *stmt.params)
-        iters = variables_in([x for it in stmt.iters for x in iter_operands(it)])
-        return [*free_variables(stmt.body, (*stmt.yields, stmt.go), bound), *iters]
-    cond = free_variables(stmt.cond, (stmt.test,), stmt.params)
-    body = free_variables(stmt.body, (*stmt.yields, stmt.go), stmt.params)
-    return [*cond, *body]
+        found.update(dict.fromkeys(variables_in([x for it in stmt.iters for x in iter_operands(it)])))
+    return list(found)
+
+
+def _free(
+    head: Iterable[Var], block: Block, ends: Iterable[Operand], bound: set[Var], found: dict[Var, None]
+) -> None:
+    bound.update(head)
+    for stmt in block.stmts:
+        found.update(dict.fromkeys(v for v in variables_in(reads(stmt)) if v not in bound))
+        for inner_head, inner, inner_ends in block_ends(stmt):
+            _free(inner_head, inner, inner_ends, bound, found)
+        bound.update(targets(stmt))
+    found.update(dict.fromkeys(v for v in variables_in(ends) if v not in bound))

@@ -13,6 +13,7 @@ from pullback.ir import core_ops as core
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Block, Call, Const, For, Function, If, Op, Operand, Pack, Stmt, Var, While
 from pullback.ir.walk import statements
+from pullback.passes.buffers.deaths import asks_shape
 from pullback.passes.buffers.decide import Decisions
 from pullback.runtime import copy_list
 from pullback.styles.style import Array, ListOf, Style, numeric
@@ -37,6 +38,9 @@ class Rewriter:
 
     decisions: Decisions
     copies: list[Copy] = field(default_factory=list)
+    newest: dict[Var, Var] = field(
+        default_factory=dict
+    )  # an array, and what it is now after a write in place
     absent: set[Var] = field(default_factory=set)  # None where the branch that saves them did not run
 
     def function(self, function: Function, owned: int | None) -> Function:
@@ -56,6 +60,7 @@ class Rewriter:
     def block(self, block: Block) -> Block:
         """A block with its copies."""
         out: list[Stmt] = []
+        outer, self.newest = self.newest, dict(self.newest)
         for stmt in block.stmts:
             match stmt:
                 case Call():
@@ -68,6 +73,7 @@ class Rewriter:
                 case While():
                     stmt = self._before(stmt, out)
                     out.append(replace(stmt, cond=self.block(stmt.cond), body=self.block(stmt.body)))
+        self.newest = outer
         return Block(tuple(out))
 
     def _call(self, stmt: Call, out: list[Stmt]) -> None:
@@ -76,6 +82,8 @@ class Rewriter:
         if id(stmt) in self.decisions.loads:
             self._load(stmt, out)
             return
+        if asks_shape(stmt) and base in self.newest:
+            stmt = replace(stmt, args=(self._now(base), *stmt.args[1:]))
         in_place = reason is None and isinstance(base, Var)
         if stmt.op is core.accumulate and not (in_place and isinstance(style_of(base), Array)):
             out.append(replace(stmt, op=core.OPERATORS["+"]))  # a number, or a fresh array either way
@@ -85,6 +93,15 @@ class Rewriter:
             assert base is not None
             copied = self._copy(base, stmt.targets[0], stmt.loc, reason or "", out)
             out.append(replace(stmt, args=(copied, *stmt.args[1:])))
+        if stmt.op.writes and in_place and isinstance(base, Var):
+            self.newest[base] = stmt.targets[0]
+
+    def _now(self, var: Operand) -> Var:
+        """The last version of an array, which has its shape; reading that keeps no other name of it alive."""
+        assert isinstance(var, Var)
+        while var in self.newest:
+            var = self.newest[var]
+        return var
 
     def _load(self, stmt: Call, out: list[Stmt]) -> None:
         """A view that is read after a write to what it views: a copy of it."""
