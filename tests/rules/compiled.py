@@ -25,7 +25,10 @@ from pullback.transform.gradient import Request
 class Program:
     """The text of a function and the arguments it is for; `leaves_of[i]` are the parameters of operand i."""
 
-    def __init__(self, path: str, case: Case, active: Sequence[int], out_bar: Any) -> None:
+    def __init__(
+        self, path: str, case: Case, active: Sequence[int], out_bar: Any, displays: bool = False
+    ) -> None:
+        self.displays = displays  # write arrays that are not differentiated as lists
         self.args: list[Any] = []
         self.leaves_of: dict[int, list[int]] = {}
         operands = []
@@ -42,6 +45,8 @@ class Program:
         if isinstance(value, list | tuple) and any(isinstance(v, np.ndarray | list) or active for v in value):
             inner = ", ".join(self._operand(v, active) for v in value)
             return f"[{inner}]" if isinstance(value, list) else f"({inner},)"
+        if self.displays and not active and isinstance(value, np.ndarray):
+            return repr(value.tolist())
         if active or isinstance(value, np.ndarray):
             self.args.append(value)
             return f"x{len(self.args) - 1}"

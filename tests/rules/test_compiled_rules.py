@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,3 +49,44 @@ def test_rows(rule: Row, tmp_path: Path) -> None:
 @pytest.mark.parametrize("rule", OTHERS, ids=rule_id)
 def test_other_rules(rule: Rule, tmp_path: Path) -> None:
     check(rule, tmp_path)
+
+
+LISTED = (
+    np.divide,
+    np.power,
+    np.arctan2,
+    np.clip,
+    np.where,
+    np.interp,
+    np.matmul,
+    np.dot,
+    np.inner,
+    np.linalg.solve,
+    np.convolve,
+)
+
+
+@pytest.mark.parametrize("fn", LISTED, ids=lambda f: f.__name__)
+def test_lists_are_taken_for_arrays(fn: Any, tmp_path: Path) -> None:
+    """The operands that are not differentiated written as displays."""
+    rng = np.random.default_rng(2)
+    rule = next(
+        r
+        for r in [*ROWS, *OTHERS]
+        if r.fn is fn and not any(p.rank for p in r.when) and len(positions_of(r)) > 1
+    )
+    cases = list(row_cases(rule, rng))[1:2] if isinstance(rule, Row) else list(cases_of(rule))[:2]
+    op = op_of(fn)
+    assert op is not None
+    for i, case in enumerate(cases):
+        for k in positions(rule, case):
+            out_bar = seed(fn(*case.args, **case.kwargs), rng)
+            program = Program(op.numpy_path, case, (k,), out_bar, displays=True)
+            module = load_programs([program], tmp_path, f"listed{i}_{k}")
+            found = gradients(module.f0, program)[k]
+            expected = differences(fn, case.args, case.kwargs, k, out_bar)
+            assert close(found, expected, 2e-7), program.text
+
+
+def positions_of(rule: Rule) -> tuple[Any, ...]:
+    return tuple(rule.partials) if isinstance(rule, Row) else tuple(getattr(rule, "wrt", ()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
+from types import FunctionType
 from typing import Any, Protocol
 
 import numpy as np
@@ -71,18 +72,19 @@ def pull_back(sweep: Sweeping, call: Call, bars: Sequence[Operand | None]) -> li
 def _row(sweep: Sweeping, call: Call, rule: Row, out_bar: Operand | None) -> None:
     """Scale the cotangent by each partial."""
     assert out_bar is not None
-    names = {name: _operand(x) for name, x in rule.bind(call.args, dict(call.kwargs)).items()}
+    operands = {name: _operand(x) for name, x in rule.bind(call.args, dict(call.kwargs)).items()}
+    names = {name: _as_array(sweep.builder, x) for name, x in operands.items()}
     names["out"] = call.targets[0]
     complex_call = any(kind(style_of(x)) == "c" for x in names.values())
     if complex_call and not rule.holomorphic:
         raise UnsupportedError(f"`{call.op.name}` has no complex derivative", loc=call.loc,
                                hint="split the computation into real and imaginary parts")
     for param in rule.params:
-        operand = names[param]
-        if param in rule.partials and sweep.is_active(operand):
+        operand = operands[param]
+        if rule.partials.get(param, "0") != "0" and sweep.is_active(operand):
             contribution = _scaled(sweep.builder, rule, param, names, out_bar)
             _contribute(sweep, operand, contribution)
-    _check_covered(sweep, call, [names[param] for param in rule.partials])
+    _check_covered(sweep, call, [operands[param] for param in rule.partials])
 
 
 def _scaled(builder: Builder, rule: Row, param: str, names: dict[str, Operand], out_bar: Operand) -> Operand:
@@ -95,6 +97,14 @@ def _scaled(builder: Builder, rule: Row, param: str, names: dict[str, Operand], 
     if kind(style_of(partial)) == "c":
         partial = builder.call(numpy_op(np.conj), partial, hint="partial")
     return builder.call(core.scale, out_bar, partial, hint="t_bar")
+
+
+def _as_array(builder: Builder, operand: Operand) -> Operand:
+    """A list or tuple as the array that NumPy takes it for."""
+    displayed = isinstance(operand, Pack) and operand.kind in ("list", "tuple")
+    if displayed or (isinstance(operand, Const) and isinstance(operand.value, list | tuple)):
+        return builder.call(numpy_op(np.array), operand, hint="t")
+    return operand
 
 
 def _operand(value: Any) -> Operand:
@@ -129,6 +139,7 @@ def _structured(sweep: Sweeping, call: Call, rule: Structured, bars: Sequence[Op
     out, out_bar = _results(sweep, call, bars)
     args = (Const(call.op.fn), *call.args) if rule.generic else call.args
     bound = {name: _operand(x) for name, x in rule.bind(args, dict(call.kwargs)).items()}
+    assert isinstance(rule.pullback, FunctionType)
     positions = _positional(rule, bound)
     kwargs = {name: x for name, x in bound.items() if name not in positions}
     cotangents = inline_function(

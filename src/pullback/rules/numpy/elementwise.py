@@ -58,9 +58,9 @@ row((np.remainder,), "x, y", x="1", y="-np.floor_divide(x, y)", domain=("left", 
 row(shared("fmod"), "x, y", x="1", y="-np.rint((x - out) / y)", domain=("left", "divisor"))
 row(math.remainder, "x, y", x="1", y="-np.rint((x - out) / y)", domain=("left", "divisor"))
 row(shared("ldexp"), "x, n", x="np.ldexp(1.0, n)", domain=("real", "integer"))
-row(shared("copysign"), "x, y", x="np.sign(x) * np.copysign(1.0, y)", domain="nonzero")
-row(shared("nextafter"), "x, y", x="1")
-row(np.heaviside, "x, y", y="x == 0", domain="nonzero")
+row(shared("copysign"), "x, y", x="np.sign(x) * np.copysign(1.0, y)", y="0", domain="nonzero")
+row(shared("nextafter"), "x, y", x="1", y="0")
+row(np.heaviside, "x, y", x="0", y="x == 0", domain="nonzero")
 
 # ---------------------------------------------------------------------------- exponentials, logarithms, roots
 
@@ -156,6 +156,13 @@ row(np.nan_to_num, "x, copy=True, nan=0.0, posinf=None, neginf=None", x="np.isfi
 row((np.real, np.conjugate), "x", x="1", hop="H1", when="real")
 
 
+def as_array(x):
+    """A list as the array that NumPy takes it for."""
+    if isinstance(x, (list, tuple)):
+        return np.array(x)
+    return x
+
+
 def above(x, y):
     """1 where x > y, a half where equal."""
     return (x > y) + 0.5 * (x == y)
@@ -164,8 +171,9 @@ def above(x, y):
 @rule(np.clip, wrt="a, a_min, a_max, min, max", hop="H3")
 def clip(a, a_min=None, a_max=None, *, min=None, max=None, out, out_bar):
     """Where a bound binds the derivative is the bound's; ties are shared."""
-    low = min if a_min is None else a_min
-    high = max if a_max is None else a_max
+    a = as_array(a)
+    low = as_array(min if a_min is None else a_min)
+    high = as_array(max if a_max is None else a_max)
     if low is None and high is None:
         return out_bar, None, None, None, None
     if high is None:

@@ -13,9 +13,10 @@ import numpy as np
 
 from pullback.rules.kinds import case
 from pullback.rules.lookup import Site
+from pullback.rules.numpy.elementwise import as_array
 from pullback.rules.numpy.reductions import M, T, V
 from pullback.rules.registry import rule
-from pullback.styles.broadcast import as_array
+from pullback.styles.broadcast import as_array as array_style
 from pullback.styles.style import Scalar, Static
 
 W = np.array([0.5, 1.0, -2.0])
@@ -26,10 +27,11 @@ C = M + 0.5j * M[::-1]
 
 
 def conj(x):
-    """The conjugate of what is complex."""
-    if np.iscomplexobj(x):
-        return np.conjugate(x)
-    return x
+    """The conjugate of what is complex; a list as the array that NumPy takes it for."""
+    array = as_array(x)
+    if np.iscomplexobj(array):
+        return np.conjugate(array)
+    return array
 
 
 MATMUL = (
@@ -71,7 +73,7 @@ rule(np.matmul, wrt="x1, x2", cases=MATMUL)(matmul)
 
 def _numbers(site: Site) -> bool:
     """One of two operands is a number."""
-    return any(isinstance(a, Scalar) or a.axes == () for a in (as_array(s) for s in site.operands))
+    return any(isinstance(a, Scalar) or a.axes == () for a in (array_style(s) for s in site.operands))
 
 
 def product(a, b, *, out, out_bar):
@@ -244,7 +246,7 @@ def kron(a, b, *, out, out_bar):
 
 def _three(site: Site) -> bool:
     """Vectors of length three along the last axes."""
-    arrays = [as_array(s) for s in site.operands[:2]]
+    arrays = [array_style(s) for s in site.operands[:2]]
     plain = all(
         site.option(n, 2 + i) in (None, Static(-1)) for i, n in enumerate(("axisa", "axisb", "axisc"))
     )

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
 from pullback.ir.nodes import Const, Operand, Pack
 from pullback.rules.kinds import case
 from pullback.rules.lookup import Site
+from pullback.rules.numpy.elementwise import as_array
 from pullback.rules.numpy.reductions import M, T, V
 from pullback.rules.registry import builder, op_of, rule
 from pullback.styles.style import Static
@@ -160,8 +160,8 @@ def select(
     assert isinstance(conditions, Pack) and isinstance(choices, Pack)
     rest: Operand = out_bar
     bars: list[Operand] = []
-    where = op_of(np.where)
-    assert where is not None
+    where, equal = op_of(np.where), op_of(np.equal)
+    assert where is not None and equal is not None
     for condition in conditions.items:
         bars.append(b.call(where, condition, rest, Const(0), hint="choice_bar"))
         rest = b.call(where, condition, Const(0), rest, hint="rest_bar")
@@ -172,18 +172,18 @@ def select(
     np.choose,
     wrt=(1,),
     linear="choices",
-    cases=(case(np.array([0, 1, 1]), [V, W], wrt=(1,)), case(np.array([1, 0, 1]), [V, 2.0], wrt=(1,))),
+    cases=(case(np.array([0, 1, 1]), [V, W], wrt=(1,)), case([1, 0, 1], [V, 2.0], wrt=(1,))),
 )
 def choose(
     b: Builder, args: Sequence[Operand], kwargs: Mapping[str, Operand], out: Operand, out_bar: Operand
 ) -> list[Operand | None]:
     """To the choice that was taken."""
     assert isinstance(args[1], Pack)
-    where = op_of(np.where)
-    assert where is not None
+    where, equal = op_of(np.where), op_of(np.equal)
+    assert where is not None and equal is not None
     bars = []
     for i, _ in enumerate(args[1].items):
-        taken = b.call(core.OPERATORS["=="], args[0], Const(i), hint="taken")
+        taken = b.call(equal, args[0], Const(i), hint="taken")
         bars.append(b.call(where, taken, out_bar, Const(0), hint="choice_bar"))
     return [None, Pack("tuple", tuple(bars))]
 
@@ -244,6 +244,8 @@ def pad(array, pad_width, mode="constant", *, constant_values=0, reflect_type="e
 def interp(x, xp, fp, left=None, right=None, *, out, out_bar):
     """The slope of the piece for x; the two weights for the ends of the piece."""
     points = np.asarray(x)
+    xp = as_array(xp)
+    fp = as_array(fp)
     n = np.size(xp)
     i = np.clip(np.searchsorted(xp, points, side="right") - 1, 0, n - 2)
     width = xp[i + 1] - xp[i]
