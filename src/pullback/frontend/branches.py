@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from pullback.frontend.calls import Calls
 from pullback.frontend.joins import BranchMerge, Side
-from pullback.frontend.values import Known, Value
-from pullback.ir.nodes import Block, If, Operand
+from pullback.frontend.values import Known, State, Value
+from pullback.ir.nodes import Block, If, Operand, Stmt
 
 NOTHING = Known(None)
 
@@ -58,16 +58,8 @@ class Branches(Calls):
     def branch(self, test: Operand, then: Callable[[], Value], orelse: Callable[[], Value], keys: set[str]) -> Value:
         """Lower both branches and join them; a branch that never ends leaves the other's statements after the `If`."""
         entry, held = self.state, list(self.temps)
-        self.state = entry.fork()
-        with self.block() as first:
-            one = then()
-        after_first = self.state
-        self.temps[:] = held
-        self.state = entry.fork()
-        with self.block() as second:
-            two = orelse()
-        after_second = self.state
-        self.temps[:] = held
+        first, one, after_first = self._side(test, entry, held, then)
+        second, two, after_second = self._side(test, entry, held, orelse)
         loc = self.builder.loc
         if after_first.dead:
             self.builder.add(If(test, Block(tuple(first)), (), Block(), (), (), loc))
@@ -89,6 +81,20 @@ class Branches(Calls):
         self.claimed.update(results)
         return value
 
-    def _splice(self, stmts: list) -> None:  # type: ignore[type-arg]
+    def _side(
+        self, test: Operand, entry: State, held: list[Value], body: Callable[[], Value]
+    ) -> tuple[list[Stmt], Value, State]:
+        """One branch: its statements, its value, the state at its end."""
+        self.state = entry.fork()
+        self.open_tests.append(test)
+        try:
+            with self.block() as stmts:
+                value = body()
+        finally:
+            self.open_tests.pop()
+        self.temps[:] = held
+        return stmts, value, self.state
+
+    def _splice(self, stmts: list[Stmt]) -> None:
         for stmt in stmts:
             self.builder.add(stmt)

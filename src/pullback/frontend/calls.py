@@ -27,10 +27,11 @@ from pullback.frontend.values import (
     Value,
 )
 from pullback.ir import core_ops as core
-from pullback.ir.nodes import Const
+from pullback.ir.nodes import Const, Operand, Var
 from pullback.styles.style import differentiable
 
-_MAX_DEPTH = 60
+MAX_DEPTH = 60
+MAX_INLINED = 5000  # calls inlined in one function
 
 
 class Calls(Statements):
@@ -40,6 +41,8 @@ class Calls(Statements):
         super().__init__(*args, **kwargs)
         self._nested: dict[int, tuple[ast.AST, Body]] = {}
         self._numbers = iter(range(1, 1 << 60))
+        self.inlined = 0
+        self.open_tests: list[Operand] = []  # of the run-time branches around the current point
 
     def call_value(self, fn: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """Call anything callable."""
@@ -183,7 +186,7 @@ class Calls(Statements):
     ) -> Value:
         """Interpret a body with the given parameters in a frame of its own."""
         self._check_recursion(body, parent, fn)
-        frame = Frame(body, next(self._numbers), parent, fn, globals)
+        frame = Frame(body, next(self._numbers), parent, fn, globals, tests=len(self.open_tests))
         for name, value in names.items():
             self.state.names[frame.key(name)] = value
         saved = self.frame, self.builder.loc, self.in_statement_write
@@ -210,11 +213,15 @@ class Calls(Statements):
         return self.evaluate(last.value)
 
     def _check_recursion(self, body: Body, parent: Frame | None, fn: FunctionType | None) -> None:
-        if any(f.body is body and f.parent is parent and f.fn is fn for f in self.frames) and not body.is_prelude:
-            self.refuse(f"`{body.name}` calls itself: recursion is not supported here",
-                        "write it as a loop")
-        if len(self.frames) > _MAX_DEPTH:
-            self.refuse(f"calls are nested more than {_MAX_DEPTH} deep", "call fewer functions within functions")
+        """Recursion is inlined: its depth must follow from what is known at compile time."""
+        self.inlined += 1
+        earlier = [f for f in self.frames if f.body is body and f.parent is parent and f.fn is fn]
+        if earlier and not body.is_prelude:
+            for test in self.open_tests[earlier[-1].tests :]:
+                self._ask(self.sources.get(test, frozenset()) if isinstance(test, Var) else frozenset())
+        if len(self.frames) > MAX_DEPTH or self.inlined > MAX_INLINED:
+            what = f"`{body.name}` calls itself: how often is" if earlier else "calls are nested too deep: how often is"
+            self.refuse(f"{what} not known at compile time", "write it as a loop, or let an int parameter bound the depth")
 
     # ------------------------------------------------------------------------------------------ methods, classes
 
