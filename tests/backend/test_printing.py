@@ -480,3 +480,25 @@ def test_numbers_are_added_in_place_where_the_user_does() -> None:
         s1 = b.call(core.accumulate, s1, x, hint="s")
     (out,) = count_loop(b, n, [s], [Const(0.0)], Block(tuple(body)), [s1])
     assert printed(b, [x, n], out) == ("s = 0.0\nfor _ in range(n):\n    s += x * 2\n    s += x\nreturn s")
+
+
+def test_what_follows_a_deciding_branch_comes_before_it() -> None:
+    b, x, n = Builder(), Var("x", NUMBER), Var("n", PY_INT)
+    count, go = Var("count", PY_INT), Var("going", PY_BOOL)
+    with b.block() as body:
+        test = b.call(OPERATORS["<"], x, const(0.1))
+        b.add(If(test, Block(), (Const(False),), Block(), (Const(True),), (go,)))
+        after = b.call(OPERATORS["+"], count, const(1), hint="count")
+    (out,) = count_loop(b, n, [count], [Const(0)], Block(tuple(body)), [after], go)
+    source = printed(b, [x, n], out)
+    assert source == (
+        "count = 0\nfor _ in range(n):\n    count = count + 1\n    if x < 0.1:\n        break\nreturn count"
+    )
+
+
+def test_long_targets_are_broken_in_parentheses() -> None:
+    names = [vector(f"a_rather_long_name_{i}") for i in range(6)]
+    f = Function("f", (Param("residuals", Pack("tuple", tuple(names))),), Block(), tuple(names))
+    source = emit_module([f]).source
+    assert max(map(len, source.split("\n"))) <= 79
+    assert load(emit_module([f]), "f")(range(6)) == (0, 1, 2, 3, 4, 5)

@@ -1,15 +1,16 @@
-"""The headers of loops: ranges, lists, both reversed, in step."""
+"""Loops: the branch that decides how one goes on, last in its body; headers (ranges, lists, reversed, in step)."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pullback.backend.numpy.constants import call, name
 from pullback.backend.numpy.expressions import Expressions
 from pullback.backend.numpy.naming import Names
-from pullback.ir.nodes import Const, For, Iter, Operand, Range, Seq
-from pullback.ir.walk import iter_operands
+from pullback.ir.nodes import Block, Call, Const, For, If, Iter, Operand, Range, Seq, Var, While
+from pullback.ir.walk import iter_operands, map_operands, targets, uses
 
 
 def iterators(
@@ -49,3 +50,30 @@ def _range(it: Range, expr: Expressions) -> ast.expr:
 
 def _is(operand: Operand, value: int) -> bool:
     return isinstance(operand, Const) and type(operand.value) is int and operand.value == value
+
+
+def deciding_last(block: Block) -> Block:
+    """The branch that decides whether a loop goes on comes last in its body, so that it can `break`.
+
+    What stands after it (the count of iterations, say) moves before it where it reads nothing of the branch.
+    """
+    out = []
+    for stmt in block.stmts:
+        if not isinstance(stmt, Call):
+            stmt = map_operands(stmt, lambda x: x, deciding_last)
+        if isinstance(stmt, For | While) and isinstance(stmt.go, Var):
+            stmt = replace(stmt, body=_last(stmt.body, stmt.go))
+        out.append(stmt)
+    return Block(tuple(out))
+
+
+def _last(body: Block, go: Var) -> Block:
+    at = next((i for i, s in enumerate(body.stmts) if isinstance(s, If) and go in s.results), None)
+    if at is None:
+        return body
+    branch, after = body.stmts[at], body.stmts[at + 1 :]
+    decided = set(targets(branch))
+    pure = all(isinstance(s, Call) and not s.op.effect and not s.op.writes for s in after)
+    if not pure or any(v in decided for s in after for v in uses(s)):
+        return body
+    return Block((*body.stmts[:at], *after, branch))

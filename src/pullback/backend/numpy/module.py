@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pullback.backend.numpy.constants import Globals, call, name
 from pullback.backend.numpy.control import Emitter
 from pullback.backend.numpy.expressions import Expressions
 from pullback.backend.numpy.folding import folds
+from pullback.backend.numpy.loops import deciding_last
 from pullback.backend.numpy.naming import Names, assign_names
 from pullback.backend.numpy.printer import INDENT, source
 from pullback.ir import core_ops as core
@@ -84,6 +85,7 @@ class _Module:
             )
 
     def _function(self, function: Function) -> ast.FunctionDef:
+        function = replace(function, body=deciding_last(function.body))
         folded = folds(function)
         taken = self.globals.reserved() | {f.name for f in self.functions}
         names = assign_names(function, folded, taken)
@@ -124,8 +126,10 @@ class _Module:
     def _unpack(self, pack: Pack, base: ast.expr, names: Names) -> Iterator[ast.stmt]:
         """`W = params["W"]`, or all of a flat tuple at once."""
         flat = [x for x in pack.items if isinstance(x, Var)]
-        if pack.kind in ("tuple", "list") and len(flat) == len(pack.items) > 1 and set(flat) <= names.used:
-            yield ast.Assign([ast.Tuple([name(names.of[v]) for v in flat], ast.Load())], base)
+        used = names.used.intersection(flat)
+        if pack.kind in ("tuple", "list") and len(flat) == len(pack.items) and len(used) > 1:
+            items: list[ast.expr] = [name(names.of[v] if v in used else "_") for v in flat]
+            yield ast.Assign([ast.Tuple(items, ast.Load())], base)
             return
         for i, item in enumerate(pack.items):
             part = _part(self.globals, pack, i, base)

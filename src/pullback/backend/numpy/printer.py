@@ -7,6 +7,7 @@ that a fault of the printer is an error here and never another program.
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -71,19 +72,38 @@ def _wrapped(text: str) -> Iterator[str]:
             yield from _wrap(line)
 
 
+_TUPLE_LINES = (
+    re.compile(r"(\s*for )(\w+, [\w, ]+)( in .*)"),
+    re.compile(r"(\s*)(\w+, [\w, ]+)( = .*)"),
+    re.compile(r"(\s*return )(.*)()"),
+)
+
+
 def _wrap(line: str) -> Iterator[str]:
     """Break a line after commas inside brackets, as late as fits; operators are split before printing."""
     indent = len(line) - len(line.lstrip()) + INDENT
+    if not any(place <= WIDTH for place in _places(line)):
+        line = _bracketed(line)
     breaks = _places(line)
     start, lead = 0, ""
     while len(lead) + len(line) - start > WIDTH:
-        room = start + WIDTH - len(lead)
-        fitting = [b for b in breaks if start < b <= room]
-        if not fitting:
+        later = [b for b in breaks if b > start]
+        if not later:
             break
-        yield lead + line[start : fitting[-1]].rstrip()
-        start, lead = fitting[-1], " " * indent
+        room = start + WIDTH - len(lead)
+        end = max((b for b in later if b <= room), default=later[0])
+        yield lead + line[start:end].rstrip()
+        start, lead = end, " " * indent
     yield (lead + line[start:]).rstrip()
+
+
+def _bracketed(line: str) -> str:
+    """A line with its bare tuple in parentheses, so that it can be broken."""
+    for pattern in _TUPLE_LINES:
+        match = pattern.fullmatch(line)
+        if match:
+            return f"{match[1]}({match[2]}){match[3]}"
+    return line
 
 
 def _places(line: str) -> list[int]:

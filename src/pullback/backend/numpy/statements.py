@@ -119,9 +119,10 @@ class Lines:
         if stmt.op is core.assert_:
             test, *message = (self.expr.operand(x) for x in stmt.args)
             return ast.Assert(test, message[0] if message else None)
-        step = self._step(stmt)
-        if step is not None:
-            return step
+        if len(stmt.targets) == 1 and stmt.targets[0] in self.names.used:
+            step = self._step(stmt, self.names.of[stmt.targets[0]])
+            if step is not None:
+                return step
         value = self.expr.call(stmt)
         used = [t for t in stmt.targets if t in self.names.used]
         if not stmt.targets or (stmt.op.effect and not used):
@@ -129,17 +130,16 @@ class Lines:
         targets = [name(self.names.of[t] if t in self.names.used else "_") for t in stmt.targets]
         return assign(targets[0] if len(targets) == 1 else ast.Tuple(list(targets), ast.Load()), value)
 
-    def _step(self, stmt: Call) -> ast.stmt | None:
+    def _step(self, stmt: Call, target: str) -> ast.stmt | None:
         """A number under one name before and after, as the user wrote it or in a reverse sweep: `s += x`."""
         symbol, left = stmt.op.name, stmt.args[0] if stmt.args else None
         if symbol not in BINARY or not isinstance(left, Var) or left in self.expr.folded:
             return None
-        text = self.names.of[left]
-        if self.names.of[stmt.targets[0]] != text or not isinstance(left.style, Scalar):
+        if self.names.of[left] != target or not isinstance(left.style, Scalar):
             return None
         if not self.reverse and f" {symbol}= " not in stmt.loc.text:
             return None
-        return ast.AugAssign(name(text), BINARY[symbol](), self.expr.operand(stmt.args[1]))
+        return ast.AugAssign(name(target), BINARY[symbol](), self.expr.operand(stmt.args[1]))
 
     def _write(self, stmt: Call) -> ast.stmt:
         """A write, in operand 0's buffer."""
@@ -237,6 +237,11 @@ class Lines:
         sources = tuple(m.source for m in group)
 
         def build() -> ast.stmt:
+            first = sources[0]
+            if len(group) == 1 and isinstance(first, Var) and first in self.expr.folded:
+                step = self._step(self.expr.folded[first], group[0].target)
+                if step is not None and first not in self.expr.hoisted:
+                    return step
             values = [self.expr.operand(s) for s in sources]
             if len(group) == 1:
                 return assign(name(group[0].target), values[0])
