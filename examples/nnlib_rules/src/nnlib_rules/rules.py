@@ -40,7 +40,7 @@ H1 = {"hop": "H1", "layer": "third_party"}
 pb.row(sigmoid, "x", x="out * (1 - out)", **H1)
 pb.row(relu, "x", x="x > 0", **H1)
 pb.row(leakyrelu, "x, a=0.01", x="np.where(x > 0, 1, a)", a="np.where(x > 0, 0, x)", **H1)
-pb.row(trelu, "x, theta=1.0", x="x > theta", **H1)  # the jump at theta has no derivative: 0 for theta
+pb.row(trelu, "x, theta=1.0", x="x > theta", theta="0", **H1)  # the jump counts for nothing
 pb.row(
     elu,
     "x, alpha=1.0",
