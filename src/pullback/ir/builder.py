@@ -33,7 +33,11 @@ class Builder:
     ) -> tuple[Var, ...]:
         """Emit a call; as many results as the operation's style function says."""
         styles = infer(op, args, kwargs)
-        names = hints if len(hints) == len(styles) else tuple(f"{(hints or ('t',))[0]}_{i}" for i in range(len(styles)))
+        names = (
+            hints
+            if len(hints) == len(styles)
+            else tuple(f"{(hints or ('t',))[0]}_{i}" for i in range(len(styles)))
+        )
         targets = tuple(Var(h, s) for h, s in zip(names, styles, strict=True))
         self.add(Call(targets, op, args, tuple(kwargs.items()), self.loc))
         return targets

@@ -214,12 +214,18 @@ def axis_of_length(style: Style) -> Axis:
 same = Op("same", np.asarray, lambda x: Array(None, None), Alias("maybe", (0,)), numpy_path="np.asarray")
 copy = Op("copy", lambda x: np.array(x, order="K"), _same_as_first)  # x.copy()
 
-unbroadcast = Op("unbroadcast", _unbroadcast, _unbroadcast_style, Alias("maybe", (0,)), numpy_path="unbroadcast")
+unbroadcast = Op(
+    "unbroadcast", _unbroadcast, _unbroadcast_style, Alias("maybe", (0,)), numpy_path="unbroadcast"
+)
 
 
 def _project(bar: Any, like: Any) -> Any:
     """A cotangent in the space of its primal: real part where that is real, its dtype, a Python number where it is one."""
-    kind = np.result_type(like).kind if isinstance(like, np.ndarray | np.generic) else np.asarray(like).dtype.kind
+    kind = (
+        np.result_type(like).kind
+        if isinstance(like, np.ndarray | np.generic)
+        else np.asarray(like).dtype.kind
+    )
     if kind != "c" and np.iscomplexobj(bar):
         bar = np.real(bar)
     if isinstance(like, np.ndarray):
@@ -245,8 +251,9 @@ def _cast_style(bar: Style, dtype: Style) -> Style:
     return Scalar(target, False) if isinstance(array, Scalar) else Array(target, array.axes, array.contiguous)
 
 
-cast = Op("cast", _cast, _cast_style, Alias("maybe", (0,)))  # real part if needed, then astype(dtype, copy=False)
-
+cast = Op(
+    "cast", _cast, _cast_style, Alias("maybe", (0,))
+)  # real part if needed, then astype(dtype, copy=False)
 
 
 def _number_style(bar: Style, cls: Style) -> Style:
@@ -447,20 +454,29 @@ def _to_list_style(items: Style) -> Style:
 
 
 make_list = Op("make_list", list, _to_list_style, Alias("maybe", (0,)))  # a run-time list of a Pack's items
-list_append = Op("list_append", lambda items, v: [*items, v], _append_style, Alias("maybe", (0, 1)), writes=True)
+list_append = Op(
+    "list_append", lambda items, v: [*items, v], _append_style, Alias("maybe", (0, 1)), writes=True
+)
 list_get = Op("list_get", lambda items, i: items[i], _list_get_style, Alias("view", (0,)), cheap=True)
 list_set = Op(
     "list_set", _list_set, lambda items, v, i: _append_style(items, v), Alias("maybe", (0, 1)), writes=True
 )
 list_len = Op("list_len", len, lambda items: PY_INT, cheap=True)
 # drop the last item: (rest,) -- the item itself is read by list_get(items, -1) first
-list_drop = Op("list_drop", lambda items: list(items[:-1]), lambda items: items, Alias("maybe", (0,)), writes=True)
-list_slice = Op("list_slice", lambda items, window: items[window], lambda items, window: items, Alias("maybe", (0,)))
+list_drop = Op(
+    "list_drop", lambda items: list(items[:-1]), lambda items: items, Alias("maybe", (0,)), writes=True
+)
+list_slice = Op(
+    "list_slice", lambda items, window: items[window], lambda items, window: items, Alias("maybe", (0,))
+)
 # concatenation of two run-time lists (list + list, extend)
-list_join = Op("list_join", lambda a, b: [*a, *b],
-               lambda a, b: ListOf(join(_list_get_style(a, PY_INT), _list_get_style(b, PY_INT))),
-               Alias("maybe", (0, 1)), writes=True)
-
+list_join = Op(
+    "list_join",
+    lambda a, b: [*a, *b],
+    lambda a, b: ListOf(join(_list_get_style(a, PY_INT), _list_get_style(b, PY_INT))),
+    Alias("maybe", (0, 1)),
+    writes=True,
+)
 
 
 def _zeros_list(items: Any) -> Any:
@@ -481,13 +497,22 @@ def _zeros_list_style(items: Style) -> Style:
     elem = items.elem if isinstance(items, ListOf) else Undef()
     if isinstance(elem, ListOf):
         return ListOf(_zeros_list_style(elem))
-    return ListOf(Array(None, None, False, "c") if not isinstance(elem, Scalar) else Scalar(elem.dtype, None, elem.kind))
+    return ListOf(
+        Array(None, None, False, "c") if not isinstance(elem, Scalar) else Scalar(elem.dtype, None, elem.kind)
+    )
 
 
 zeros_list = Op("zeros_list", _zeros_list, _zeros_list_style, numpy_path="zeros_list")
-add_lists = Op("add_lists", _add_lists, lambda a, b: join(a, b), Alias("maybe", (0, 1)), numpy_path="add_lists")
-list_rows = Op("list_rows", list, lambda x: ListOf(load_style(x, Tup((PY_INT,), "index"))), Alias("view", (0,)),
-               numpy_path="list")
+add_lists = Op(
+    "add_lists", _add_lists, lambda a, b: join(a, b), Alias("maybe", (0, 1)), numpy_path="add_lists"
+)
+list_rows = Op(
+    "list_rows",
+    list,
+    lambda x: ListOf(load_style(x, Tup((PY_INT,), "index"))),
+    Alias("view", (0,)),
+    numpy_path="list",
+)
 
 # --------------------------------------------------------------------------------------------------- effects
 
@@ -506,7 +531,9 @@ assert_ = Op("assert", _assert, lambda test, message=Static(None): (), effect=Tr
 # the reverse sweep of a joint function begins here; printed as the head of `with np.errstate(all="ignore")`
 begin_reverse = Op("begin_reverse", lambda: None, lambda: (), effect=True)  # no targets
 # fn(*args, **kwargs) for its effect and its opaque result; args[0] is the callable (a Const)
-call_effect = Op("effect", lambda fn, *args, **kwargs: fn(*args, **kwargs), lambda *a, **k: Anything(), effect=True)
+call_effect = Op(
+    "effect", lambda fn, *args, **kwargs: fn(*args, **kwargs), lambda *a, **k: Anything(), effect=True
+)
 # a pure call of an unknown callable on inactive operands, result assumed opaque unless the caller gives a style
 format_ = Op("format", lambda fmt, *args: fmt.format(*args), lambda *a: Anything())
 # truth value of an operand as Python's bool

@@ -1,11 +1,11 @@
 """The IR as text, the same every time: names and lengths are numbered by first appearance.
 
-    joint f(%x: f64[n], %k: int) -> %value
-      %t: f64[n] = np.tanh(%x)
-      for %i in range(0, %k, 1) carry %h = %t:
-        %h.1: f64[n] = %h * %x
-        yield %h.1
-      -> %h.2: f64[n]
+joint f(%x: f64[n], %k: int) -> %value
+  %t: f64[n] = np.tanh(%x)
+  for %i in range(0, %k, 1) carry %h = %t:
+    %h.1: f64[n] = %h * %x
+    yield %h.1
+  -> %h.2: f64[n]
 """
 
 from __future__ import annotations
@@ -15,7 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from pullback.ir.nodes import UNDEF, Block, Call, Const, For, Function, If, Iter, Operand, Pack, Seq, Stmt, Var, While
+from pullback.ir.nodes import (
+    UNDEF,
+    Block,
+    Call,
+    Const,
+    For,
+    Function,
+    If,
+    Iter,
+    Operand,
+    Pack,
+    Seq,
+    Stmt,
+    Var,
+    While,
+)
 from pullback.styles.style import (
     Anything,
     Array,
@@ -30,7 +45,31 @@ from pullback.styles.style import (
 )
 
 _LENGTHS = "nmkpqrstuvw"
-_INFIX = frozenset("+ - * / // % ** @ << >> & | ^ < <= > >= == != is in".split()) | {"is not"}
+_INFIX = frozenset(
+    [
+        "+",
+        "-",
+        "*",
+        "/",
+        "//",
+        "%",
+        "**",
+        "@",
+        "<<",
+        ">>",
+        "&",
+        "|",
+        "^",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "==",
+        "!=",
+        "is",
+        "in",
+    ]
+) | {"is not"}
 _PREFIX = {"u-": "-", "u+": "+", "~": "~", "not": "not "}
 
 
@@ -215,7 +254,9 @@ class _Printer:
 
     def _scalar(self, style: Scalar) -> str:
         if style.weak:
-            return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[style.kind] + ("" if style.dtype else "?")
+            return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[style.kind] + (
+                "" if style.dtype else "?"
+            )
         return _dtype(style.dtype, style.kind) + ("~" if style.weak is None else "")
 
     def _axis(self, axis: Axis) -> str:

@@ -11,7 +11,22 @@ from collections.abc import Iterable, Sequence
 
 from pullback.ir.builder import infer
 from pullback.ir.core_ops import add_at, load, store, style_of
-from pullback.ir.nodes import UNDEF, Block, Call, Const, For, Function, If, Op, Operand, Pack, Seq, Stmt, Var, While
+from pullback.ir.nodes import (
+    UNDEF,
+    Block,
+    Call,
+    Const,
+    For,
+    Function,
+    If,
+    Op,
+    Operand,
+    Pack,
+    Seq,
+    Stmt,
+    Var,
+    While,
+)
 from pullback.ir.pretty import pretty_statement
 from pullback.ir.walk import iter_operands, param_variables
 from pullback.styles.join import below
@@ -81,7 +96,9 @@ class _Verifier:
         if pack.kind not in _KINDS:
             raise self.fail(f"a pack of kind {pack.kind!r}")
         if (pack.kind in ("index", "view")) != step:
-            raise self.fail("a path step where none may stand" if not step else "no path step where one must stand")
+            raise self.fail(
+                "a path step where none may stand" if not step else "no path step where one must stand"
+            )
         if pack.kind == "slice" and len(pack.items) != 3:
             raise self.fail("a slice without three items")
         if pack.kind == "index" and pack.meta != "tuple" and len(pack.items) != 1:

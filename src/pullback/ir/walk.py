@@ -9,7 +9,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from pullback.ir.nodes import Block, Call, For, Function, If, Iter, Operand, Pack, Param, Range, Seq, Stmt, Var, While
+from pullback.ir.nodes import (
+    Block,
+    Call,
+    For,
+    Function,
+    If,
+    Iter,
+    Operand,
+    Pack,
+    Param,
+    Range,
+    Seq,
+    Stmt,
+    Var,
+    While,
+)
 
 
 def variables(operand: Operand) -> Iterator[Var]:
@@ -81,7 +96,9 @@ def uses(stmt: Stmt) -> Iterator[Var]:
         yield from variables_in(ends)
 
 
-def free_variables(block: Block, ends: Iterable[Operand | None] = (), bound: Iterable[Var] = ()) -> dict[Var, None]:
+def free_variables(
+    block: Block, ends: Iterable[Operand | None] = (), bound: Iterable[Var] = ()
+) -> dict[Var, None]:
     """The Vars that a block and its end read from outside, in order of first use."""
     free: dict[Var, None] = {}
     _free(block, ends, set(bound), free)

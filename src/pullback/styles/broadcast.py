@@ -115,7 +115,10 @@ def result_dtype(styles: Sequence[Scalar | Array]) -> np.dtype[Any] | None:
         return None
     unknown = any(isinstance(s, Scalar) and s.weak is None for s in styles)
     if unknown:  # the same whether weak or strong?
-        weak_only = [_weak_example(s.kind) if isinstance(s, Scalar) and s.weak is not False else s.dtype for s in styles]
+        weak_only = [
+            _weak_example(s.kind) if isinstance(s, Scalar) and s.weak is not False else s.dtype
+            for s in styles
+        ]
         strong_only = [_weak_example(s.kind) if isinstance(s, Scalar) and s.weak else s.dtype for s in styles]
         a, b = np.result_type(*weak_only), np.result_type(*strong_only)
         return a if a == b else None
@@ -161,7 +164,9 @@ def _candidates(s: Scalar | Array) -> list[Any] | None:
     return [s.dtype]
 
 
-def elementwise(styles: Sequence[Style], dtype: np.dtype[Any] | None, top: str, weak: bool | None = False) -> Style:
+def elementwise(
+    styles: Sequence[Style], dtype: np.dtype[Any] | None, top: str, weak: bool | None = False
+) -> Style:
     """The style of an elementwise result of given dtype: scalar if all operands are, else an array."""
     parts = [as_array(s) for s in styles]
     if all(isinstance(s, Scalar) for s in parts):
@@ -196,7 +201,9 @@ def _kind_of_result(ufunc: np.ufunc, parts: Sequence[Scalar | Array]) -> str:
     top = "b"
     for s in parts:
         top = max_kind(top, s.kind)
-    if top == "c" and all(kind_ != "c" for kind_ in (np.dtype(r[0]).kind for r in results if r[0] not in "OmM")):
+    if top == "c" and all(
+        kind_ != "c" for kind_ in (np.dtype(r[0]).kind for r in results if r[0] not in "OmM")
+    ):
         return "f"
     return top if top == "c" else "f"
 

@@ -46,7 +46,7 @@ def join(a: Style, b: Style) -> Style:
             return _join_arrays(Array(a.dtype, (), True, a.kind), b)
         case Tup(), Tup() if a.kind == b.kind and len(a.items) == len(b.items):
             return Tup(tuple(join(x, y) for x, y in zip(a.items, b.items, strict=True)), a.kind)
-        case (ListOf() | Tup()), (ListOf() | Tup()) if _is_list(a) and _is_list(b):
+        case ((ListOf() | Tup()), (ListOf() | Tup())) if _is_list(a) and _is_list(b):
             return ListOf(join(_elem(a), _elem(b)))
     return a if a == b else Anything()
 
@@ -97,15 +97,19 @@ def below(a: Style, b: Style, free: Callable[[Dim], bool] = lambda dim: False) -
     a, b = numeric(a), numeric(b)
     match a, b:
         case Scalar(), Scalar():
-            return _number_below(a, b) and (b.weak is None or a.weak == b.weak) and b.length in (None, a.length)
+            return (
+                _number_below(a, b) and (b.weak is None or a.weak == b.weak) and b.length in (None, a.length)
+            )
         case Array(), Array():
             return _number_below(a, b) and (a.contiguous or not b.contiguous) and _axes_below(a, b, free)
         case Scalar(), Array():
             return _number_below(a, b) and b.axes is None and not b.contiguous
         case Tup(), Tup():
             pairs = zip(a.items, b.items, strict=False)
-            return a.kind == b.kind and len(a.items) == len(b.items) and all(below(x, y, free) for x, y in pairs)
-        case (ListOf() | Tup()), ListOf() if _is_list(a):
+            return (
+                a.kind == b.kind and len(a.items) == len(b.items) and all(below(x, y, free) for x, y in pairs)
+            )
+        case ((ListOf() | Tup()), ListOf()) if _is_list(a):
             return below(_elem(a), b.elem, free)
     return isinstance(a, Static) and isinstance(b, Static) and a == b
 

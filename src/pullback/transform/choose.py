@@ -14,7 +14,17 @@ from pullback.rules.registry import is_nondifferentiable
 from pullback.transform.reverse_access import ACCESS_RULES
 
 _CONSTANT_CORE = frozenset(
-    {core.shape, core.dim, core.list_len, core.not_, core.is_, core.is_not, core.contains, core.truth, core.format_}
+    {
+        core.shape,
+        core.dim,
+        core.list_len,
+        core.not_,
+        core.is_,
+        core.is_not,
+        core.contains,
+        core.truth,
+        core.format_,
+    }
 )
 
 

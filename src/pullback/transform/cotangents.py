@@ -42,6 +42,15 @@ def bar_hint(var: Var) -> str:
     return f"{var.hint}_bar"
 
 
+_NO_NAME = ("bar", "t_bar", "item_bar", "stored_bar")
+
+
+def give_name(bar: Operand, var: Var) -> None:
+    """A cotangent that a rule has just made, under a name of the rule's own, is named after its value."""
+    if isinstance(bar, Var) and (bar.hint in _NO_NAME or not bar.hint.endswith("_bar")):
+        object.__setattr__(bar, "hint", bar_hint(var))  # a Var's identity is not its name
+
+
 def bar_style(style: Style, loose: bool = False) -> Style:
     """The style of the cotangent of a value of this style, as a carried value."""
     style = numeric(style)
@@ -167,7 +176,11 @@ def to_parameter(builder: Builder, bar: Operand | None, var: Var) -> Operand:
             return bar
         return builder.call(core.number, bar, Const(number), hint=bar_hint(var))
     if isinstance(style, Scalar) and style.dtype is not None:
-        return builder.call(core.cast, bar, Const(style.dtype), hint=bar_hint(var)) if _differs(style, bar) else bar
+        return (
+            builder.call(core.cast, bar, Const(style.dtype), hint=bar_hint(var))
+            if _differs(style, bar)
+            else bar
+        )
     return fit(builder, bar, var)
 
 

@@ -1,8 +1,8 @@
 """From a primal function to its gradient functions: the joint form and the pair.
 
-    joint   name_value_and_grad(params) -> value, grads           one function, optimised together
-    pair    name_primal(params) -> value, residuals
-            name_pullback(residuals, value_bar) -> grads
+joint   name_value_and_grad(params) -> value, grads           one function, optimised together
+pair    name_primal(params) -> value, residuals
+        name_pullback(residuals, value_bar) -> grads
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from pullback.analysis.activity import active_variables
 from pullback.analysis.binding import maybe_unbound
 from pullback.analysis.distinct import distinct_indices
-from pullback.ir.builder import Builder
 from pullback.ir import core_ops as core
+from pullback.ir.builder import Builder
 from pullback.ir.nodes import Block, Call, Const, Function, Operand, Pack, Param, Stmt, Var
 from pullback.ir.walk import definitions, free_variables, param_variables, variables
 from pullback.styles.style import Scalar, differentiable, numeric
@@ -166,5 +166,7 @@ def _seed_parameter(result: Operand, name: str) -> Operand:
     if isinstance(result, Var):
         return Var(f"{name}_bar", bar_style(result.style)) if differentiable(result.style) else Const(None)
     if isinstance(result, Pack):
-        return replace(result, items=tuple(_seed_parameter(x, f"{name}_{i}") for i, x in enumerate(result.items)))
+        return replace(
+            result, items=tuple(_seed_parameter(x, f"{name}_{i}") for i, x in enumerate(result.items))
+        )
     return Const(None)

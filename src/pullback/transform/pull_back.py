@@ -77,8 +77,11 @@ def _row(sweep: Sweeping, call: Call, rule: Row, out_bar: Operand | None) -> Non
     names["out"] = call.targets[0]
     complex_call = any(kind(style_of(x)) == "c" for x in names.values())
     if complex_call and not rule.holomorphic:
-        raise UnsupportedError(f"`{call.op.name}` has no complex derivative", loc=call.loc,
-                               hint="split the computation into real and imaginary parts")
+        raise UnsupportedError(
+            f"`{call.op.name}` has no complex derivative",
+            loc=call.loc,
+            hint="split the computation into real and imaginary parts",
+        )
     for param in rule.params:
         operand = operands[param]
         if rule.partials.get(param, "0") != "0" and sweep.is_active(operand):
@@ -143,7 +146,10 @@ def _structured(sweep: Sweeping, call: Call, rule: Structured, bars: Sequence[Op
     positions = _positional(rule, bound)
     kwargs = {name: x for name, x in bound.items() if name not in positions}
     cotangents = inline_function(
-        sweep.builder, rule.pullback, [bound[n] for n in positions], {**kwargs, "out": out, "out_bar": out_bar}
+        sweep.builder,
+        rule.pullback,
+        [bound[n] for n in positions],
+        {**kwargs, "out": out, "out_bar": out_bar},
     )
     wrt = rule.wrt or tuple(bound)[:1]
     for name, bar in zip(wrt, cotangents, strict=True):
@@ -208,5 +214,3 @@ def _as_list(builder: Builder, bar: Operand) -> Operand:
     if isinstance(style_of(bar), Array):
         return builder.call(core.list_rows, bar, hint="items_bar")
     return bar
-
-

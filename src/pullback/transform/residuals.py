@@ -191,5 +191,3 @@ def _other_uses(block: Block, ends: Sequence[Operand]) -> set[Var]:
             continue
         found.update(variables_in(own_operands(stmt)))
     return found
-
-

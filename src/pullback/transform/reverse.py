@@ -26,11 +26,11 @@ from pullback.ir.nodes import (
 from pullback.ir.walk import definitions
 from pullback.styles.join import join
 from pullback.transform.bars import Bars
-from pullback.transform.cotangents import add, bar_hint, exact, zero
-from pullback.transform.reverse_loop import reverse_loop
 from pullback.transform.choose import Choices
+from pullback.transform.cotangents import add, bar_hint, exact, give_name, zero
 from pullback.transform.pull_back import pull_back
 from pullback.transform.residuals import Needs, resolve
+from pullback.transform.reverse_loop import reverse_loop
 
 
 @dataclass(slots=True)
@@ -56,6 +56,7 @@ class Sweep:
     def accumulate(self, operand: Operand, bar: Operand | None) -> None:
         """Add a contribution to the cotangents of an operand's Vars ."""
         if bar is not None and isinstance(operand, Var) and operand in self.facts.active:
+            give_name(bar, operand)
             self.bars.set(operand, add(self.builder, operand, self.bars.get(operand), bar))
 
     def is_active(self, operand: Operand) -> bool:
@@ -104,7 +105,9 @@ class Sweep:
         bars = [self.bars.pop(t) if t in self.facts.active else None for t in stmt.targets]
         if all(bar is None for bar in bars):
             return [stmt]
-        whole = [b if b is None else exact(self.builder, t, b) for t, b in zip(stmt.targets, bars, strict=True)]
+        whole = [
+            b if b is None else exact(self.builder, t, b) for t, b in zip(stmt.targets, bars, strict=True)
+        ]
         return pull_back(self, stmt, whole)
 
     # --------------------------------------------------------------------------------------------- branches
@@ -190,5 +193,3 @@ def _lift(stmt: If, needs: Sequence[Needs]) -> If:
         else_yields=tuple(else_yields),
         results=tuple(results),
     )
-
-

@@ -57,7 +57,9 @@ def _store(sweep: Sweeping, call: Call, bar: Operand) -> None:
         part = _surviving(sweep, array, bar, steps) if steps else bar
         _contribute(sweep, value, part)
     if sweep.is_active(array) and steps:
-        sweep.accumulate(array, sweep.builder.call(core.store, bar, Const(0.0), *steps, hint=bar_hint_of(array)))
+        sweep.accumulate(
+            array, sweep.builder.call(core.store, bar, Const(0.0), *steps, hint=bar_hint_of(array))
+        )
 
 
 def bar_hint_of(operand: Operand) -> str:
@@ -115,7 +117,9 @@ def _add_at(sweep: Sweeping, call: Call, bar: Operand) -> None:
     array, value, steps = call.args[0], call.args[1], call.args[2:]
     sweep.accumulate(array, bar)
     if sweep.is_active(value):
-        _contribute(sweep, value, sweep.builder.call(core.load, bar, *steps, hint="stored_bar") if steps else bar)
+        _contribute(
+            sweep, value, sweep.builder.call(core.load, bar, *steps, hint="stored_bar") if steps else bar
+        )
 
 
 def _contribute(sweep: Sweeping, operand: Operand, bar: Operand) -> None:
@@ -140,7 +144,11 @@ def _make_list(sweep: Sweeping, call: Call, bar: Operand) -> None:
         return
     assert isinstance(items, Pack)
     for i, item in enumerate(items.items):
-        _item(sweep, item, sweep.builder.call(core.list_get, bar, Const(i), hint="item_bar") if _live(sweep, item) else bar)
+        _item(
+            sweep,
+            item,
+            sweep.builder.call(core.list_get, bar, Const(i), hint="item_bar") if _live(sweep, item) else bar,
+        )
 
 
 def _live(sweep: Sweeping, operand: Operand) -> bool:
@@ -200,7 +208,9 @@ def _list_set(sweep: Sweeping, call: Call, bar: Operand) -> None:
     if _live(sweep, value):
         _item(sweep, value, sweep.builder.call(core.list_get, bar, index, hint="item_bar"))
     if sweep.is_active(items):
-        sweep.accumulate(items, sweep.builder.call(core.list_set, bar, Const(0.0), index, hint=bar_hint_of(items)))
+        sweep.accumulate(
+            items, sweep.builder.call(core.list_set, bar, Const(0.0), index, hint=bar_hint_of(items))
+        )
 
 
 def _list_drop(sweep: Sweeping, call: Call, bar: Operand) -> None:

@@ -15,7 +15,21 @@ from pullback.errors import Loc
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
 from pullback.ir.core_ops import OPERATORS, style_of
-from pullback.ir.nodes import UNDEF, Block, Call, Const, For, Iter, Operand, Pack, Range, Seq, Stmt, Var, While
+from pullback.ir.nodes import (
+    UNDEF,
+    Block,
+    Call,
+    Const,
+    For,
+    Iter,
+    Operand,
+    Pack,
+    Range,
+    Seq,
+    Stmt,
+    Var,
+    While,
+)
 from pullback.ir.walk import definitions, free_variables, targets
 from pullback.styles.style import PY_INT, Array, ListOf, Scalar, Style, numeric
 from pullback.transform.bars import Bars
@@ -102,7 +116,8 @@ class _Reversal:
     # ------------------------------------------------------------------------------------ carried cotangents
 
     def _carried_slot(self, k: int) -> _Slot:
-        result, param, init, end = (x[k] for x in (self.stmt.results, self.stmt.params, self.stmt.inits, self.stmt.yields))
+        result, param = self.stmt.results[k], self.stmt.params[k]
+        init, end = self.stmt.inits[k], self.stmt.yields[k]
         unbound = self.sweep.facts.unbound
         steady = _steady(self.stmt, k)
         bar = self.sweep.bars.pop(result)
@@ -126,7 +141,11 @@ class _Reversal:
         if not isinstance(self.stmt, For):
             return []
         pairs = zip(self.stmt.index, self.stmt.iters, strict=True)
-        return [(i, it) for i, it in pairs if i in self.active and isinstance(it, Seq) and isinstance(it.value, Var)]
+        return [
+            (i, it)
+            for i, it in pairs
+            if i in self.active and isinstance(it, Seq) and isinstance(it.value, Var)
+        ]
 
     # ---------------------------------------------------------------------------------------------- the body
 
@@ -181,7 +200,9 @@ class _Reversal:
     def _resolve(self, forward: list[Stmt], reverse: list[Stmt], ends: tuple[Operand, ...]) -> Needs:
         ranges = {self.position}
         if isinstance(self.stmt, For):
-            ranges |= {v for v, it in zip(self.stmt.index, self.stmt.iters, strict=True) if self._reversible(it)}
+            ranges |= {
+                v for v, it in zip(self.stmt.index, self.stmt.iters, strict=True) if self._reversible(it)
+            }
         heads = (*self.stmt.params, *_index(self.stmt), self.position)
         return resolve(forward, heads, reverse, ends, at_hand=lambda v: v in ranges)
 
@@ -202,7 +223,16 @@ class _Reversal:
         index, iters = tuple(v for v, _ in out.iters), tuple(it for _, it in out.iters)
         ends = (*needs.ends, *out.ends)
         self.builder.add(
-            For(index, iters, tuple(out.params), tuple(out.inits), needs.reverse, ends, results, loc=self.stmt.loc)
+            For(
+                index,
+                iters,
+                tuple(out.params),
+                tuple(out.inits),
+                needs.reverse,
+                ends,
+                results,
+                loc=self.stmt.loc,
+            )
         )
         self._after(slots, results)
         return new_stmt
@@ -214,11 +244,18 @@ class _Reversal:
         """
         found: dict[Var, tuple[Var, int]] = {}
         for k, (param, end) in enumerate(zip(self.stmt.params, self.stmt.yields, strict=True)):
-            if param in needs.saved and isinstance(end, Var) and end in needs.saved and end not in self.stmt.params:
+            if (
+                param in needs.saved
+                and isinstance(end, Var)
+                and end in needs.saved
+                and end not in self.stmt.params
+            ):
                 found.setdefault(end, (param, k))
         return found
 
-    def _save(self, needs: Needs, saved: Sequence[Var], out: _Reverse) -> tuple[For | While, dict[Var, Operand]]:
+    def _save(
+        self, needs: Needs, saved: Sequence[Var], out: _Reverse
+    ) -> tuple[For | While, dict[Var, Operand]]:
         """The forward loop with a list for each saved value, and the names of their items in the reverse loop."""
         stmt = self.stmt
         lists = [Var(f"{v.hint}_saved", ListOf(v.style)) for v in saved]
