@@ -350,7 +350,8 @@ def _selection() -> Iterator[Sample]:
         yield call(np.argsort, a, axis=0)
         yield call(np.partition, a, 1)
         yield call(np.argpartition, a, 1)
-        yield call(np.nonzero, a)
+        if a.ndim > 1:
+            yield call(np.nonzero, a)
         yield call(np.argwhere, a)
         yield call(np.flatnonzero, a)
         yield call(np.unique, a)

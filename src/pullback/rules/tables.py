@@ -173,9 +173,10 @@ def _total(style: Callable[..., Any]) -> Callable[..., Any]:
 
     def safe(*args: Any, **kwargs: Any) -> Any:
         try:
-            return style(*args, **kwargs)
+            made = style(*args, **kwargs)
         except (TypeError, ValueError):
             return Anything()
+        return Anything() if isinstance(made, tuple) and len(made) == 1 else made  # a tuple of one is no array
 
     return safe
 

@@ -75,7 +75,22 @@ def _grid(ctx: Context, index: Value) -> Value:
     ctx.refuse("`np.mgrid` and `np.ogrid`", "use np.meshgrid(..., indexing='ij') or np.indices")
 
 
-FUNCTIONS: dict[Any, Handler] = {np.ix_: ix_}
+def nonzero(ctx: Context, a: Value) -> Value:
+    """`np.nonzero(a)`: of a vector a tuple of one."""
+    array = a if is_array(a) else emit(ctx, np.array, a)
+    if facts.rank(ctx, array) == 1:
+        return TupleValue((emit(ctx, np.flatnonzero, array),))
+    return numpy_calls.call(ctx, np.nonzero, [array], {})
+
+
+def where(ctx: Context, condition: Value, *choices: Value) -> Value:
+    """`np.where(c, x, y)`, or `np.where(c)`: where it holds."""
+    if not choices:
+        return nonzero(ctx, condition)
+    return numpy_calls.call(ctx, np.where, [condition, *choices], {})
+
+
+FUNCTIONS: dict[Any, Handler] = {np.ix_: ix_, np.nonzero: nonzero, np.where: where}
 
 # keyed by identity: these are instances
 SUBSCRIPTS: dict[int, Callable[[Context, Value], Value]] = {
