@@ -134,7 +134,7 @@ Table.__qualname__ = Table.__name__ = "DataFrame"
         (np.ma.array([1.0], mask=[True]), "MaskedArray"),
         (np.asmatrix(np.ones((2, 2))), "matrix"),
         (Table(), r"pandas.*DataFrame"),
-        (collections.OrderedDict(a=1.0), "plain dict"),
+        (collections.defaultdict(float), "plain dict"),
         ({1.0, 2.0}, "frozenset"),
     ],
 )

@@ -208,7 +208,7 @@ class _Entry:
             bars = [f"_pb_bar_{i}" for i in range(len(trees))]
             tests = [self.finite_one(tree, bar) for tree, bar in zip(trees, bars, strict=True)]
             tests = [
-                test.replace(bar, f"({bar} := _pb_out[1][{i}])", 1)
+                test.replace(bar, f"{bar} := _pb_out[1][{i}]", 1)
                 for i, (test, bar) in enumerate(zip(tests, bars, strict=True))
             ]
         return " and ".join(t for t in tests if t)
@@ -219,7 +219,7 @@ class _Entry:
         if isinstance(style, Scalar) and style.kind == "f":
             return f"{isfinite}({bar})"
         if isinstance(style, Array) and style.kind == "f":
-            if "[" in bar:
-                return f"{isfinite}({self.bind(np.vdot, 'vdot')}(_pb_bar := {bar}, _pb_bar))"
-            return f"{isfinite}({self.bind(np.vdot, 'vdot')}({bar}, {bar}))"
+            square = f"{self.bind(np.vdot, 'vdot')}({{0}}, {{1}})" if style.rank != 1 else "({0}).dot({1})"
+            first, again = (f"_pb_bar := {bar}", "_pb_bar") if "[" in bar else (bar, bar)
+            return f"{isfinite}({square.format(first, again)})"
         raise NoEntry

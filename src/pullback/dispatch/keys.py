@@ -7,6 +7,7 @@ same code, over the same kinds of variables, is the same to the compiler, which 
 from __future__ import annotations
 
 import functools
+from collections import OrderedDict
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -29,7 +30,7 @@ def key_of(value: Any) -> Any:
         return cls
     if cls is tuple or cls is list:
         return (cls, *map(key_of, value))
-    if cls is dict:
+    if cls is dict or cls is OrderedDict:
         return (cls, *value, *map(key_of, value.values()))
     return _other_key(value, cls)
 

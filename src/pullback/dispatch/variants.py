@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pullback.dispatch.debug import debug_function
 from pullback.dispatch.finite import finite
 from pullback.dispatch.keys import outside_key
 from pullback.dispatch.notes import note_place
@@ -38,7 +39,9 @@ class Variant:
         key = (form, guarded)
         found = self.functions.get(key)
         if found is None:
-            found = self.functions[key] = self.compiled.function(form, guarded)
+            debug = self.compiled.options.debug
+            found = debug_function(self.compiled, form) if debug else self.compiled.function(form, guarded)
+            self.functions[key] = found
         return found
 
     def fresh(self) -> bool:

@@ -13,6 +13,7 @@ import enum
 import functools
 import inspect
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -129,7 +130,7 @@ class _Reader:
             )
         if type(value) is list:
             return Node("list", tuple(self.spec(x, f"{name}[{i}]", above) for i, x in enumerate(value)))
-        if type(value) is dict:
+        if type(value) is dict or type(value) is OrderedDict:
             items = tuple(self.spec(x, f"{name}[{k!r}]", above) for k, x in value.items())
             return Node("dict", items, tuple(value))
         if isinstance(value, CALLABLES):
