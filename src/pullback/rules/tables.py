@@ -31,6 +31,7 @@ OP_TABLES = (
     "products",
     "linalg",
     "random",
+    "broadcasting",
 )
 RULE_TABLES = (
     "broadcast",
@@ -176,7 +177,8 @@ def _total(style: Callable[..., Any]) -> Callable[..., Any]:
             made = style(*args, **kwargs)
         except (TypeError, ValueError):
             return Anything()
-        return Anything() if isinstance(made, tuple) and len(made) == 1 else made  # a tuple of one is no array
+        one = isinstance(made, tuple) and len(made) == 1  # a tuple of one is no array
+        return Anything() if one else made
 
     return safe
 

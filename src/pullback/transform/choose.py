@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pullback.errors import NoRuleError
 from pullback.ir import core_ops as core
 from pullback.ir.core_ops import UFUNC_OF_OPERATOR, style_of
-from pullback.ir.nodes import Call
+from pullback.ir.nodes import Call, Const
+from pullback.markers import broadcast
 from pullback.rules.kinds import NonDifferentiable, Rule
 from pullback.rules.lookup import Decision, Site, resolve
-from pullback.rules.registry import is_nondifferentiable
+from pullback.rules.registry import is_nondifferentiable, op_of
 from pullback.transform.reverse_access import ACCESS_RULES
 
 _CONSTANT_CORE = frozenset(
@@ -64,9 +65,27 @@ class Choices:
         return isinstance(self.decision(call).rule, NonDifferentiable)
 
 
+def scalar_call(call: Call) -> Call:
+    """`broadcast(f, *operands)` as the call of `f` on the operands that its rules are written for."""
+    if call.op.fn is not broadcast:
+        return call
+    assert isinstance(call.args[0], Const)
+    op = op_of(call.args[0].value)
+    assert op is not None
+    return replace(call, op=op, args=call.args[1:])
+
+
+def _form(call: Call) -> str:
+    if call.op in UFUNC_OF_OPERATOR:
+        return "operator"
+    if call.op.fn is broadcast:
+        return "broadcast"
+    return "ufunc" if call.op.elementwise else "call"
+
+
 def _site(call: Call) -> Site:
+    form, call = _form(call), scalar_call(call)
     fn = UFUNC_OF_OPERATOR.get(call.op, call.op.fn)
-    form = "operator" if call.op in UFUNC_OF_OPERATOR else "ufunc" if call.op.elementwise else "call"
     return Site(
         fn=fn,
         form=form,

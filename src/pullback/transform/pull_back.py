@@ -23,7 +23,7 @@ from pullback.ir.walk import variables, variables_in
 from pullback.rules.kinds import BuilderRule, NonDifferentiable, Opaque, Row, Structured
 from pullback.styles.style import Array, ListOf, kind
 from pullback.transform.bars import Bars
-from pullback.transform.choose import Choices
+from pullback.transform.choose import Choices, scalar_call
 from pullback.transform.cotangents import distribute, fit, numpy_op
 from pullback.transform.opaque import opaque_call
 from pullback.transform.reverse_access import ACCESS_RULES
@@ -49,9 +49,10 @@ def pull_back(sweep: Sweeping, call: Call, bars: Sequence[Operand | None]) -> li
         ACCESS_RULES[call.op](sweep, call, bars[0])
         return [call]
     rule = sweep.chosen.rule(call)
+    whole, call = call, scalar_call(call)
     match rule:
         case NonDifferentiable():
-            return [call]
+            return [whole]
         case Row():
             _row(sweep, call, rule, bars[0])
         case Structured():
@@ -63,7 +64,7 @@ def pull_back(sweep: Sweeping, call: Call, bars: Sequence[Operand | None]) -> li
             return opaque_call(sweep, call, rule, bars[0])
         case _:
             raise NoRuleError(f"`{call.op.name}` has no rule that can be compiled", loc=call.loc)
-    return [call]
+    return [whole]
 
 
 # --------------------------------------------------------------------------------------------------- rows

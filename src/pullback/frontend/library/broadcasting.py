@@ -1,28 +1,25 @@
 """Scalar functions over arrays: `np.vectorize(f)(x)`, `pullback.broadcast(f, x)`; the front end of the hop chain.
 
-`install` enters the function that lowers such a call: it gets the scalar function and the operands.
+A ufunc is itself; a function that has rules stays one call, whose rule is looked up hop by hop; any other function is
+lowered from its own source, element by element, so that its branches and loops and the variables that it captures are
+differentiated like everything else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from pullback import markers
 from pullback.frontend.context import Context
-from pullback.frontend.library import facts, scalars
+from pullback.frontend.library import facts, prelude, scalars
 from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given, is_array
 from pullback.frontend.values import CellRef, Known, TupleValue, Value
+from pullback.ir.core_ops import UFUNC_OF_OPERATOR
+from pullback.rules.registry import op_of
 
-Lowering = Callable[[Context, Value, Args, Kwargs], Value]
-_installed: list[Lowering] = []
-
-
-def install(lowering: Lowering) -> None:
-    """Say how `f` is broadcast over operands."""
-    _installed[:] = [lowering]
+_UFUNCS: dict[Any, np.ufunc] = {abs: np.absolute, **{op.fn: ufunc for op, ufunc in UFUNC_OF_OPERATOR.items()}}
 
 
 def broadcast(ctx: Context, fn: Value, *args: Value, **kwargs: Value) -> Value:
@@ -31,9 +28,16 @@ def broadcast(ctx: Context, fn: Value, *args: Value, **kwargs: Value) -> Value:
         return ctx.call_value(fn, args, kwargs)
     if not any(is_array(v) or isinstance(v, CellRef | TupleValue) for v in [*args, *kwargs.values()]):
         return _numpy_number(ctx, ctx.call_value(fn, args, kwargs))
-    if not _installed:
-        ctx.refuse("broadcasting a scalar function is not supported", "write it with NumPy's functions of arrays")
-    return _installed[0](ctx, fn, args, kwargs)
+    if kwargs:
+        ctx.refuse("broadcasting with keyword arguments", "pass them by position, or through a lambda")
+    scalar = fn.obj if isinstance(fn, Known) else None
+    if scalar in _UFUNCS:
+        return ctx.call_value(Known(_UFUNCS[scalar]), args, {})
+    if scalar is not None and op_of(scalar) is not None:
+        whole = op_of(markers.broadcast)
+        assert whole is not None
+        return ctx.call(whole, [fn, *args])
+    return ctx.call_value(Known(prelude.over_elements), [fn, *args], {})
 
 
 def _numpy_number(ctx: Context, value: Value) -> Value:

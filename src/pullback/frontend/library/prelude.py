@@ -181,10 +181,6 @@ def chained(first: Iterable[Any], second: Iterable[Any]) -> list[Any]:
     return out
 
 
-def pairs(first: Any, second: Any) -> list[Any]:
-    """itertools.product of two"""
-    return [(a, b) for a in first for b in second]
-
 
 def extend(items: list[Any], more: Iterable[Any]) -> None:
     """list.extend"""
@@ -422,10 +418,6 @@ def copy_where(dst: Any, src: Any, where: Any) -> None:
 
 
 
-def singles(items: Iterable[Any]) -> list[Any]:
-    """itertools.product of one"""
-    return [(item,) for item in items]
-
 
 # ------------------------------------------------------------------------------------ functions of functions
 
@@ -469,3 +461,11 @@ def put_along_rows(arr: Any, indices: Any, values: Any) -> None:
 def put_along_columns(arr: Any, indices: Any, values: Any) -> None:
     """np.put_along_axis of a matrix, axis 0"""
     arr[indices, np.arange(arr.shape[1])] = values
+
+
+def over_elements(fn: Callable[..., Any], *operands: Any) -> Any:
+    """pullback.broadcast of a function without rules: its value at each element"""
+    same = [np.broadcast_to(x, np.broadcast_shapes(*[np.shape(y) for y in operands])) for x in operands]
+    flat = [np.ravel(x) for x in same]
+    values = [fn(*[x[i] for x in flat]) for i in range(np.size(same[0]))]
+    return np.reshape(np.array(values), np.shape(same[0]))
