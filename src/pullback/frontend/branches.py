@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from pullback.frontend.calls import Calls
 from pullback.frontend.joins import BranchMerge, Side
+from pullback.frontend.machine import Unreachable
 from pullback.frontend.values import Known, State, Value
 from pullback.ir.nodes import Block, If, Operand, Stmt
 
@@ -89,11 +90,18 @@ class Branches(Calls):
         self.open_tests.append(test)
         try:
             with self.block() as stmts:
-                value = body()
+                value = self._reached(body)
         finally:
             self.open_tests.pop()
         self.temps[:] = held
         return stmts, value, self.state
+
+    def _reached(self, body: Callable[[], Value]) -> Value:
+        try:
+            return body()
+        except Unreachable:
+            self.state.dead = True
+            return NOTHING
 
     def _splice(self, stmts: list[Stmt]) -> None:
         for stmt in stmts:

@@ -17,7 +17,7 @@ from pullback.frontend.branches import NOTHING, Branches
 from pullback.frontend.carried import LoopMerge, Plan, carried_style, map_state
 from pullback.frontend.joins import is_datum
 from pullback.frontend.library import iteration
-from pullback.frontend.machine import Unroll
+from pullback.frontend.machine import Unreachable, Unroll
 from pullback.frontend.values import (
     ArrayCell,
     ArrayRef,
@@ -137,7 +137,7 @@ class Loops(Branches):
     def _counted(
         self, node: ast.For, it: IterValue, body: Callable[[Value], Operand | None], token: object, peel: bool
     ) -> None:
-        index = Var(_target_hint(node), PY_INT)
+        index = Var(_target_hint(node) if it.range_ is not None else "i", PY_INT)
         self.claimed.add(index)
         self.sources[index] = frozenset({token})
         start, stop, step = it.range_ or (Const(0), Const(it.length) if isinstance(it.length, int) else it.length, Const(1))
@@ -313,7 +313,10 @@ class Loops(Branches):
         for plan.round in range(MAX_ROUNDS):
             self.state, self.temps[:] = plan.head.fork(), list(held)
             with self.block() as stmts:
-                go = one()
+                try:
+                    go = one()
+                except Unreachable:
+                    go, self.state.dead = None, True
             end = self.state
             if end.dead:
                 self._emit_dead(plan, stmts, go, emit)

@@ -6,11 +6,13 @@ and then the implicit ones, with what was guarded and which parameters' storage 
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType
 
-from pullback.errors import Loc
-from pullback.frontend.bodies import Frame, body_of
+from pullback.frontend.bodies import body_of
 from pullback.frontend.environment import Environment
 from pullback.frontend.interpreter import Machine
 from pullback.frontend.signature import Signature
@@ -31,22 +33,12 @@ def lower_function(fn: FunctionType, signature: Signature, environment: Environm
     """Lower a function for one signature.  Raises NeedStatic where an int parameter is needed at compile time."""
     body = body_of(fn)
     machine = Machine(environment)
-    frame = Frame(body, 0, None, fn)
-    machine.frame = frame
-    machine.frames.append(frame)
-    loc = body.loc(body.node)
-    machine.builder.loc = loc
-    params = []
-    for name, spec in signature.args:
-        tree, value = machine.parameter(name, spec)
-        machine.claim(tree)
-        machine.state.names[name] = value
-        params.append(Param(name, tree))
-    value = machine.run(body)
+    with _deep_stack():
+        params, value = machine.enter(body, fn, signature)
     result = machine.operand(value)
     block = machine.builder.finish()
     implicit = [Param(name, tree) for name, (tree, _) in machine.implicits.items()]
-    function = Function(_identifier(body.name), (*params, *implicit), block, (result,), _place(loc))
+    function = Function(_identifier(body.name), (*params, *implicit), block, (result,), body.loc(body.node))
     return Lowered(function, environment, frozenset(machine.written))
 
 
@@ -54,5 +46,12 @@ def _identifier(name: str) -> str:
     return name if name.isidentifier() else "function"
 
 
-def _place(loc: Loc) -> Loc:
-    return loc
+@contextmanager
+def _deep_stack() -> Iterator[None]:
+    """Nested calls of the user's are nested calls here, several for each."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 10_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)

@@ -59,6 +59,10 @@ class Unroll(Exception):
         super().__init__("a loop must be unrolled")
 
 
+class Unreachable(Exception):
+    """The rest of the current statement is never reached."""
+
+
 class Core(ABC):
     """State, builder and everything that needs no syntax."""
 

@@ -14,6 +14,7 @@ from pullback.frontend import library
 from pullback.frontend.access import Access
 from pullback.frontend.environment import Path
 from pullback.frontend.expressions import BINARY
+from pullback.frontend.machine import Unreachable
 from pullback.frontend.refusals import refuse
 from pullback.frontend.values import (
     ArrayRef,
@@ -57,6 +58,8 @@ class Statements(Access):
         frame.stmt, self.builder.loc, self.base = stmt, self.place(stmt), len(self.temps)
         try:
             handler(stmt)
+        except Unreachable:
+            self.state.dead = True
         finally:
             frame.stmt, self.builder.loc, _, self.base = saved
             del self.temps[saved[2]:]
