@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pullback.frontend.context import Context
-from pullback.frontend.library import facts, mutation, numpy_calls, prelude, scalars
+from pullback.frontend.library import facts, indexing, mutation, numpy_calls, prelude, scalars
 from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, emit, given, inline, invoke, is_array
 from pullback.frontend.refusals import refusal
 from pullback.frontend.values import BoundMethod, Known, TupleValue, Value
@@ -33,7 +33,6 @@ SAME: dict[str, Any] = {
     "max": np.max,
     "mean": np.mean,
     "min": np.min,
-    "nonzero": np.nonzero,
     "prod": np.prod,
     "ravel": np.ravel,
     "repeat": np.repeat,
@@ -181,6 +180,7 @@ METHODS: dict[str, Handler] = {
     "fill": mutation.fill,
     "sort": mutation.sort_in_place,
     "put": mutation.put,
+    "nonzero": indexing.nonzero,
 }
 
 
