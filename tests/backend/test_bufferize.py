@@ -286,3 +286,19 @@ def test_a_shape_that_is_asked_for_later_costs_no_copy() -> None:
     generated = emit_module([function(b, [x], z, zeros, b.call(core.dim, y, const(0)))])
     assert generated.copies == ()
     assert "return y, np.zeros_like(y), y.shape[0]" in generated.source
+
+
+def test_a_saved_list_is_made_ours_by_one_copy_before_the_loop() -> None:
+    b, x, n = Builder(), vector("x"), Var("n", PY_INT)
+    h, saved = vector("h"), Var("h_saved", ListOf(VECTOR))
+    with b.block() as body:
+        saved1 = b.call(core.list_append, saved, h, hint="h_saved")
+        h1 = b.call(op(np.sin), h, hint="h")
+    h2, saved2 = count_loop(b, n, [h, saved], [x, Pack("list", ())], Block(tuple(body)), [h1, saved1])
+    value = b.call(op(np.sum), h2, hint="value")
+    generated = emit_module([function(b, [x, n], value, Pack("tuple", (saved2, h2)))], copy_residuals=True)
+    assert [c.name for c in generated.copies] == ["x"]
+    assert "    h = x.copy()\n    h_saved = []\n    for _ in range(n):\n" in generated.source
+    x0 = np.ones(2)
+    _, (history, last) = load(generated, "f")(x0, 2)
+    assert not any(np.shares_memory(a, x0) for a in (*history, last))

@@ -38,16 +38,13 @@ class _Tail:
     def last(self) -> If | None:
         """The branch at the end of the block that decides `go`."""
         last = self.block.stmts[-1] if self.block.stmts else None
-        decides = (
-            isinstance(last, If)
-            and self.go in last.results
-            and self.go not in set(variables_in(self.sources))
-        )
-        return last if decides else None
+        if not isinstance(last, If) or self.go not in last.results:
+            return None
+        return None if self.go in set(variables_in(self.sources)) else last
 
     def sides(self, last: If) -> tuple[_Tail, _Tail]:
         """The two branches as tails."""
-        k = last.results.index(self.go)  # type: ignore[arg-type]
+        k = last.results.index(self.go)
         kept = [i for i in range(len(last.results)) if i != k]
         results = [last.results[i] for i in kept]
         return (

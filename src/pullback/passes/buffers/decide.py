@@ -41,20 +41,24 @@ def decide(function: Function, *, in_place: bool, owned: int | None) -> Decision
     """Decide every write; `owned` is the position of the result whose leaves must own their memory."""
     dead = deaths(function)
     loads: set[int] = set()
+    forced: dict[int, set[int]] = {}
     while True:
-        walk = _Decide(dead, in_place, loads)
+        walk = _Decide(dead, in_place, loads, forced)
         walk.params(function)
         walk.block(function.body)
         if owned is not None:
             walk.own_results(function, owned)
         more = loads.union(*walk.cuts)
-        if more == loads:
+        if more == loads and not walk.force():
             return walk.out
         loads = more
 
 
 class _Decide:
-    def __init__(self, dead: Deaths, in_place: bool, loads: set[int]) -> None:
+    def __init__(self, dead: Deaths, in_place: bool, loads: set[int], forced: dict[int, set[int]]) -> None:
+        self.forced = forced  # slots to be copied before their loop, so that lists filled there are ours
+        self.entries: dict[int, list[frozenset[int]]] = {}  # what is not ours of a loop's initial values
+        self.foreign: set[int] = set()  # what is not ours of the lists in the owned result
         self.dead = dead
         self.in_place = in_place
         self.regions = Regions()
@@ -81,7 +85,7 @@ class _Decide:
         """Parameters are the caller's."""
         for var in param_variables(function.params):
             region = frozenset((self.regions.fresh(var, owned=False),))
-            self.bind(var, Shares(region, region))
+            self.bind(var, Shares(region, frozenset() if isinstance(var.style, Array) else region))
 
     # ---------------------------------------------------------------------------------------- the walk
 
@@ -194,9 +198,16 @@ class _Decide:
 
     def _loop(self, stmt: For | While) -> None:
         self.release(self.dead.entry[id(stmt), 0])
-        before: dict[int, str] = {}
+        forced = self.forced.get(id(stmt), set())
+        before = dict.fromkeys(sorted(forced), "what is saved of it owns its memory")
+        self.entries.setdefault(id(stmt), [])
         start, cut_start = len(self.wanted), len(self.cuts)
         inits = [self.sharing.operand(x) for x in stmt.inits]
+        self.entries[id(stmt)] = [
+            frozenset(r for r in s.own if not self.regions.owned(r)) if isinstance(x, Var) else frozenset()
+            for x, s in zip(stmt.inits, inits, strict=True)
+        ]
+        inits = [self._fresh_init(stmt, k) if k in before else s for k, s in enumerate(inits)]
         edges = [inits]
         heads = self._join(id(stmt), edges)
         for n in range(MAX_ROUNDS * (len(stmt.params) + 1)):
@@ -283,7 +294,22 @@ class _Decide:
             regions = self.shares.get(var, NOTHING).all()
             shared = any(not self.regions.owned(r) for r in regions) or bool(regions & seen)
             self.out.results.append(shared and isinstance(var.style, Array | ListOf))
+            if isinstance(var.style, ListOf):
+                self.foreign |= {r for r in regions if not self.regions.owned(r)}
             seen |= regions
+
+    def force(self) -> bool:
+        """Whether lists of the owned result hold what came into them through a loop's initial value.
+
+        Copying that once, before the outermost such loop, is less than copying all that the list holds.
+        """
+        for loop, slots in self.entries.items():
+            wanted = {k for k, regions in enumerate(slots) if regions & self.foreign}
+            more = wanted - self.forced.get(loop, set())
+            if more:
+                self.forced.setdefault(loop, set()).update(more)
+                return True
+        return False
 
 
 def _add_cut(cuts: dict[int, frozenset[int] | None], region: int, cut: frozenset[int] | None) -> None:
