@@ -31,21 +31,40 @@ def _known_count(site: Site) -> bool:
 
 @rule(
     np.diff,
+    wrt="a, prepend, append",
     guard=_known_count,
-    linear="a",
-    cases=(case(V), case(LONG, 2), case(M), case(M, axis=0), case(T, 2, axis=1), case(LONG, n=0)),
+    linear="a, prepend, append",
+    cases=(
+        case(V, wrt=(0,)),
+        case(LONG, 2, wrt=(0,)),
+        case(M, wrt=(0,)),
+        case(M, axis=0, wrt=(0,)),
+        case(T, 2, axis=1, wrt=(0,)),
+        case(LONG, n=0, wrt=(0,)),
+        case(V, 1, -1, 0.5, wrt=(0, 3)),
+        case(V, 2, -1, 0.5, W, wrt=(0, 3, 4)),
+        case(M, 1, 0, M[:1], 2.0, wrt=(0, 3, 4)),
+    ),
 )
-def diff(a, n=1, axis=-1, *, out, out_bar):
+def diff(a, n=1, axis=-1, prepend=None, append=None, *, out, out_bar):
     """Each difference takes from its left element and gives to its right one."""
     bar = np.moveaxis(out_bar, axis, 0)
     for _ in range(n):
-        edge = (
-            np.zeros_like(bar[:1])
-            if np.shape(bar)[0]
-            else np.zeros((1,) + np.shape(bar)[1:], dtype=bar.dtype)
-        )
+        edge = np.zeros((1,) + np.shape(bar)[1:], dtype=bar.dtype)
         bar = np.concatenate((edge, bar)) - np.concatenate((bar, edge))
-    return np.moveaxis(bar, 0, axis)
+    first = width(prepend, axis)
+    stop = np.shape(bar)[0] - width(append, axis)
+    a_bar = np.moveaxis(bar[first:stop], 0, axis)
+    prepend_bar = None if prepend is None else np.moveaxis(bar[:first], 0, axis)
+    append_bar = None if append is None else np.moveaxis(bar[stop:], 0, axis)
+    return a_bar, prepend_bar, append_bar
+
+
+def width(edge, axis):
+    """How much an edge takes of the axis."""
+    if edge is None:
+        return 0
+    return 1 if np.ndim(edge) == 0 else np.shape(edge)[axis]
 
 
 @rule(
