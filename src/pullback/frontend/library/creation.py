@@ -212,12 +212,7 @@ def ndindex(ctx: Context, *shape: Value) -> Value:
     if all(isinstance(n, Known) for n in lengths):
         found = np.ndindex(*[n.obj for n in lengths if isinstance(n, Known)])
         return TupleValue(tuple(TupleValue(tuple(Known(i) for i in index)) for index in found))
-    ranges = [iteration.range_(ctx, n) for n in lengths]
-    if len(ranges) == 1:
-        return inline(ctx, prelude.singles, ranges[0])
-    if len(ranges) == 2:
-        return inline(ctx, prelude.pairs, *ranges)
-    ctx.refuse("`np.ndindex` of more than two lengths known at run time only", "write nested loops over range(...)")
+    return iteration.product_(ctx, [iteration.range_(ctx, n) for n in lengths])
 
 
 def fromiter(ctx: Context, iter: Value, dtype: Value, count: Value = Known(-1), *, like: Value = NONE) -> Value:

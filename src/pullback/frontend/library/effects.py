@@ -39,6 +39,7 @@ from pullback.styles.style import (
 
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 _ops: dict[tuple[Any, Any], Op] = {}
+_NO_SIZE = Static(None)
 
 
 def _effect_op(fn: Any, style: Callable[..., Style]) -> Op:
@@ -91,9 +92,9 @@ def _permutation(*args: Style, **_: Style) -> Style:
 def _sized(kind: Any) -> Callable[..., Style]:
     """The style of a draw whose size comes first (after the generator) or by name."""
 
-    def style(*args: Style, size: Style = Static(None), **_: Style) -> Style:
+    def style(*args: Style, size: Style = _NO_SIZE, **_: Style) -> Style:
         given_size = args[-1] if args and not _is_generator_style(args[-1]) else size
-        if given_size == Static(None):
+        if given_size == _NO_SIZE:
             return PY_FLOAT if kind == FLOAT64 else PY_INT
         return Array(kind, shape_axes(given_size), True)
 

@@ -155,9 +155,8 @@ def product(ctx: Context, *iterables: Value, repeat: Value = Known(1)) -> Value:
     sequences = _known_sequences(ctx, iterables)
     if sequences is not None:
         return _as_value(itertools.product(*sequences, repeat=ctx.known(repeat)))
-    if len(iterables) == 2 and ctx.known(repeat) == 1:
-        return inline(ctx, prelude.pairs, *[builtins.indexable(ctx, v, "itertools.product") for v in iterables])
-    ctx.refuse("`itertools.product` of sequences whose lengths are known at run time only", "write nested loops")
+    its = [iteration.needed(ctx, builtins.indexable(ctx, v, "product"), "product") for v in iterables]
+    return iteration.product_(ctx, its * ctx.known(repeat))
 
 
 def chain(ctx: Context, *iterables: Value) -> Value:

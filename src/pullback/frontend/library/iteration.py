@@ -230,6 +230,29 @@ def map_(ctx: Context, fn: Value, *iterables: Value) -> Value:
     return IterValue(shortest(ctx, [it.length for it in its]), item)
 
 
+def product_(ctx: Context, its: Sequence[IterValue]) -> IterValue:
+    """All combinations, the last running fastest: the index counts through them."""
+    lengths = [length_value(it) for it in its]
+    total: Value = Known(1)
+    for n in lengths:
+        total = n if total_is_one(total) else ctx.call(core.OPERATORS["*"], [total, n], hint="n")
+
+    def item(index: Value) -> Value:
+        parts: list[Value] = []
+        for it, n in zip(reversed(its[1:]), reversed(lengths[1:]), strict=True):
+            parts.append(it.item(ctx.call(core.OPERATORS["%"], [index, n], hint="i")))
+            index = ctx.call(core.OPERATORS["//"], [index, n], hint="i")
+        parts.append(its[0].item(index))
+        return TupleValue(tuple(reversed(parts)))
+
+    return IterValue(total.obj if isinstance(total, Known) else ctx.operand(total), item)
+
+
+def total_is_one(total: Value) -> bool:
+    """Nothing has been multiplied yet."""
+    return isinstance(total, Known) and bool(total.obj == 1)
+
+
 def as_tuple(ctx: Context, value: Value) -> Value:
     """`tuple(value)`."""
     items = items_of(ctx, value)

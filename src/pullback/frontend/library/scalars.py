@@ -144,7 +144,7 @@ def absolute(ctx: Context, x: Value) -> Value:
         return emit(ctx, np.abs, x)
     if style.kind in "bi" and style.weak:
         return inline(ctx, prelude.absolute, x) if style.kind == "i" else int_(ctx, x)
-    if style.weak is None or style.dtype is None:
+    if style.dtype is None:
         ctx.refuse("`abs` of a number that is Python's on one path and NumPy's on another",
                    "convert with float(...) first")
     return emit(ctx, abs, x)
