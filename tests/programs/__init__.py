@@ -31,13 +31,18 @@ class Program:
     wrt: tuple[int, ...]
     expect: tuple[Any, ...] | None  # gradients worked out by hand
     writes: bool  # the function changes its arguments (calling it plainly does, too)
+    refused: str  # not supported: part of the refusal's message
 
 
 _PROGRAMS: list[Program] = []
 
 
 def program(
-    *args: Any, wrt: int | tuple[int, ...] | None = None, expect: tuple[Any, ...] | None = None, writes: bool = False
+    *args: Any,
+    wrt: int | tuple[int, ...] | None = None,
+    expect: tuple[Any, ...] | None = None,
+    writes: bool = False,
+    refused: str = "",
 ) -> Callable[[F], F]:
     """Declare an example of the decorated function, which stays as it is."""
     if wrt is None:
@@ -49,7 +54,7 @@ def program(
         short = fn.__module__.rsplit(".", 1)[-1]
         same = sum(p.fn is fn for p in _PROGRAMS)
         name = f"{short}.{fn.__name__}" + (f"-{same + 1}" if same else "")
-        _PROGRAMS.append(Program(name, fn, args, positions, expect, writes))
+        _PROGRAMS.append(Program(name, fn, args, positions, expect, writes, refused))
         return fn
 
     return declare
