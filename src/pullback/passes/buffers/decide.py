@@ -21,6 +21,7 @@ from pullback.passes.buffers.sharing import LIST_WRITES, Sharing, immutable
 from pullback.styles.style import Array, ListOf
 
 MAX_ROUNDS = 6
+MAX_WALKS = 5
 
 Edge = list[Shares]
 
@@ -42,7 +43,7 @@ def decide(function: Function, *, in_place: bool, owned: int | None) -> Decision
     dead = deaths(function)
     loads: set[int] = set()
     forced: dict[int, set[int]] = {}
-    while True:
+    for _ in range(MAX_WALKS):  # each may find copies that make others needless; any outcome is sound
         walk = _Decide(dead, in_place, loads, forced)
         walk.params(function)
         walk.block(function.body)
@@ -50,8 +51,9 @@ def decide(function: Function, *, in_place: bool, owned: int | None) -> Decision
             walk.own_results(function, owned)
         more = loads.union(*walk.cuts)
         if more == loads and not walk.force():
-            return walk.out
+            break
         loads = more
+    return walk.out
 
 
 class _Decide:
