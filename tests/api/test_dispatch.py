@@ -450,3 +450,46 @@ def test_calling_back_into_the_compiler() -> None:
         return x * pb.stop_gradient(inner(x))
 
     assert pb.grad(f)(3.0) == 9.0
+
+
+class Body:
+    """An object whose class changes."""
+
+    gravity = 10.0
+
+    def __init__(self, mass: Any) -> None:
+        self.mass = mass
+
+    def weight(self):
+        return self.mass * self.gravity
+
+    @classmethod
+    def unit(cls):
+        return cls.gravity
+
+
+def test_class_constants_and_methods_are_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(body):
+        return body.weight() + body.mass * body.unit()
+
+    body = Body(2.0)
+    for _ in range(2):
+        assert pb.grad(f)(body).mass == 20.0
+    monkeypatch.setattr(Body, "gravity", 3.0)
+    assert pb.grad(f)(body).mass == 6.0
+    monkeypatch.setattr(Body, "weight", lambda self: self.mass * 100.0)
+    assert pb.grad(f)(body).mass == 103.0
+    monkeypatch.undo()
+    assert pb.grad(f)(body).mass == 20.0
+
+
+def test_code_of_a_function_in_a_container_replaced() -> None:
+    notebook = Notebook()
+    notebook.run("def a(x):\n    return x * x\n\nTABLE = {'a': a}\ndef loss(x):\n    return TABLE['a'](x)\n")
+    gradient = pb.grad(notebook["loss"])
+    assert gradient(3.0) == 6.0
+    notebook.run("def b(x):\n    return 5.0 * x\n")
+    notebook["a"].__code__ = notebook["b"].__code__
+    assert gradient(3.0) == 5.0
+    notebook["TABLE"]["a"] = notebook["b"]
+    assert gradient(3.0) == 5.0

@@ -127,7 +127,7 @@ class Gradient:
             result = variant.compiled.lowered.function.results[0]
             proved = check_scalar(self.header.name, result, self.has_aux)
             variant.checked = True
-            if proved and not variant.compiled.has_effects:
+            if proved and not variant.effects:
                 self._specialise(variant)
         elif id(variant) in self._entries:
             self._entry = self._entries[id(variant)]
@@ -147,7 +147,7 @@ class Gradient:
         self._entries[id(variant)] = self._entry = entry
 
     def _run(self, variant: Variant, values: tuple[Any, ...]) -> tuple[Any, Any]:
-        if variant.compiled.has_effects:
+        if variant.effects:
             # Effects happen once: the primal runs once, the pullback again if it must.
             value, residuals = variant.run("primal", values)
             self._check(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import replace
+from types import MethodType
 from typing import Any
 
 from pullback.api.argnums import Argnums
@@ -173,10 +174,11 @@ class BoundDifferentiable(Calls):
         self.function = function
         self.owner = owner
         functools.update_wrapper(self, function.__wrapped__)
+        self.__wrapped__ = MethodType(function.__wrapped__, owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The user's method."""
-        return self.function.__wrapped__(self.owner, *args, **kwargs)
+        return self.__wrapped__(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<differentiable method {self.function.__wrapped__.__qualname__} of {self.owner!r}>"

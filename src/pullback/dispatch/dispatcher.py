@@ -121,14 +121,19 @@ class Dispatcher:
         environment = compiled.lowered.environment
         specs = [spec for _, spec in signature.args]
         callables = callables_of(specs)
-        watches = [Watch(g, _root(g.path, callables)) for g in environment.guards.values()]
+        watches = [
+            Watch(g, root)
+            for g in environment.guards.values()
+            for root in [_root(g.path, callables)]
+            if root is None or g.path.kind != "object" or g.path.steps  # an argument's own code is part of the key
+        ]
         outside = tuple(Outside(path, _root(path, callables)) for path in environment.implicits)
         watches += _static_watches(environment, outside, callables)
         watches += _pinned(compiled, callables)
         params = [p.name for p in compiled.lowered.function.params]
         written = tuple(i for i, name in enumerate(params) if name in compiled.lowered.written)
         keys = tuple(outside_key(o.fetch(values)) for o in outside)
-        return Variant(compiled, outside, keys, tuple(watches), now, written)
+        return Variant(compiled, outside, keys, tuple(watches), now, written, compiled.has_effects)
 
     def _make_room(self) -> None:
         if len(self._variants) <= MAX_SIGNATURES:

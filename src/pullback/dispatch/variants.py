@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from pullback.dispatch.debug import debug_function
 from pullback.dispatch.finite import finite
 from pullback.dispatch.keys import outside_key
@@ -26,6 +28,7 @@ class Variant:
     watches: tuple[Watch, ...]
     generation: int
     written: tuple[int, ...]
+    effects: bool  # the function does more than compute: it may run once only
     checked: bool = False  # that its result is a real scalar
     functions: dict[tuple[str, bool], Callable[..., Any]] = field(default_factory=dict)
 
@@ -64,7 +67,10 @@ class Variant:
         """Call a generated function; an exception in it gets a note that shows the user's line."""
         function = self.function(form, guarded)
         try:
-            return function(*values)
+            if not self.effects:
+                return function(*values)
+            with np.errstate():  # what the function set with `np.errstate` ends with it, come what may
+                return function(*values)
         except Exception as error:
             note_place(error, self, values)
             raise

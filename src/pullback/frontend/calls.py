@@ -15,7 +15,7 @@ from pullback.frontend.apart import loose
 from pullback.frontend.bodies import Body, Frame, body_of
 from pullback.frontend.environment import Environment, Path
 from pullback.frontend.machine import Unreachable
-from pullback.frontend.names import Mixed
+from pullback.frontend.names import Mixed, transparent
 from pullback.frontend.signature import Signature
 from pullback.frontend.statements import Statements
 from pullback.frontend.values import (
@@ -85,7 +85,8 @@ class Calls(Statements):
             return self.call_value(Known(obj.__func__), [owner, *args], kwargs)
         inner = transparent(obj)
         if inner is not None:
-            return self.call_value(Known(inner), args, kwargs)
+            path = fn.path.attr("__wrapped__") if fn.path is not None and hasattr(obj, "__wrapped__") else None
+            return self.call_value(Known(inner, path), args, kwargs)
         if isinstance(obj, type):
             return self._construct(obj, args, kwargs)
         method = getattr(type(obj), "__call__", None)
@@ -124,6 +125,8 @@ class Calls(Statements):
     def call_function(self, fn: FunctionType, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """Inline a call of a Python function."""
         body = body_of(fn)
+        if self.environment is not None:
+            self.environment.watch(fn)
 
         def default(name: str) -> Value:
             return self.outside(Path(fn, "default", name))
@@ -318,6 +321,7 @@ class Calls(Statements):
             cls = owner.obj if isinstance(owner.obj, type) else type(owner.obj)
         for base in cls.__mro__ if cls is not None else ():
             member = vars(base).get(name)
+            member = transparent(member) or member
             if isinstance(member, FunctionType):
                 if isinstance(owner, TupleValue) and (_is_generated(member) or member.__module__ == "collections"):
                     break
@@ -376,18 +380,6 @@ class Calls(Statements):
         self.set_cell(instance, ObjectCell(cls, ordered))
         if hasattr(cls, "__post_init__"):
             self.call_value(self.attribute(instance, "__post_init__"), (), {})
-
-
-def transparent(obj: Any) -> Any:
-    """The function behind a wrapper that only caches or compiles it; None where it is no such wrapper."""
-    if isinstance(obj, functools._lru_cache_wrapper):
-        return obj.__wrapped__
-    inner = getattr(obj, "py_func", None)
-    if isinstance(inner, FunctionType):
-        return inner
-    if getattr(type(obj), "__module__", "").split(".")[0] == "pullback":
-        return getattr(obj, "__wrapped__", None)
-    return None
 
 
 def _is_generated(fn: Any) -> bool:

@@ -151,6 +151,11 @@ class Environment:
         else:
             self.guards[key] = Guard(path, obj)
 
+    def watch(self, fn: FunctionType) -> None:
+        """Remember the code of a function that is called, however it was found."""
+        if not any(g.expected is fn for g in self.guards.values()):
+            self.guard(Path(fn, "object", fn.__name__), fn)
+
     def implicit(self, path: Path) -> tuple[str, Spec]:
         """Make the datum at a path an implicit parameter; its name and spec."""
         if path not in self.implicits:

@@ -252,9 +252,9 @@ class Names(Core):
             self.refuse(str(error), "Python raises AttributeError here")
         if owner.path is not None and not isinstance(obj, type) and isinstance(getattr(type(obj), name, None), property):
             return self.call_value(Known(getattr(type(obj), name).fget), [owner], {})
-        if isinstance(found, MethodType) and found.__self__ is obj and owner.path is not None:
+        if owner.path is not None and _is_bound_to(found, obj):
             if self.environment is not None:
-                self.environment.guard(owner.path.attr("__class__").attr(name), found.__func__)
+                self.environment.guard(owner.path.attr("__class__").attr(name), getattr(type(obj), name))
             return BoundMethod(owner, name)
         if owner.path is not None and not _is_library(obj):
             return self.outside(owner.path.attr(name))
@@ -269,6 +269,8 @@ class Names(Core):
             return Known(cls)
         for base in cls.__mro__:
             if name in vars(base):
+                if self.environment is not None:
+                    self.environment.guard(Path(cls, "object", cls.__name__).attr(name), getattr(cls, name))
                 return self._member(owner, cls, vars(base)[name], name)
         if isinstance(owner, CellRef):
             self.refuse(f"{cls.__name__} has no attribute `{name}`", "set it before it is read")
@@ -279,7 +281,7 @@ class Names(Core):
             return self.call_value(Known(member.fget), [owner], {})
         if isinstance(member, staticmethod):
             return Known(member.__func__)
-        if isinstance(member, classmethod | FunctionType):
+        if isinstance(member, classmethod | FunctionType) or isinstance(transparent(member), FunctionType):
             return BoundMethod(owner, name)
         if isinstance(member, _CONSTANT) or isinstance(member, int | float | complex):
             return Known(member)
@@ -298,6 +300,24 @@ class Names(Core):
             found |= {frame.key(n) for n in names}
             frame = frame.parent
         return found
+
+
+def _is_bound_to(found: Any, obj: Any) -> bool:
+    """Whether an attribute of an object is a method of it."""
+    method = found if isinstance(found, MethodType) else transparent(found)
+    return isinstance(method, MethodType) and method.__self__ is obj and not isinstance(obj, type)
+
+
+def transparent(obj: Any) -> Any:
+    """The function behind a wrapper that only caches or compiles it; None where it is no such wrapper."""
+    if isinstance(obj, functools._lru_cache_wrapper):
+        return obj.__wrapped__
+    inner = getattr(obj, "py_func", None)
+    if isinstance(inner, FunctionType):
+        return inner
+    if getattr(type(obj), "__module__", "").split(".")[0] == "pullback":
+        return getattr(obj, "__wrapped__", None)
+    return None
 
 
 def rename(var: Var, name: str) -> None:
