@@ -220,7 +220,7 @@ unbroadcast = Op(
 
 
 def _project(bar: Any, like: Any) -> Any:
-    """A cotangent in the space of its primal: real part where that is real, its dtype, a Python number where it is one."""
+    """A cotangent in the space of its primal: real where that is real, its dtype, a Python number where it is one."""
     kind = (
         np.result_type(like).kind
         if isinstance(like, np.ndarray | np.generic)
@@ -527,7 +527,7 @@ def _assert(test: Any, message: Any = None) -> None:
 
 
 raise_ = Op("raise", _raise, lambda error: (), effect=True)  # no targets
-assert_ = Op("assert", _assert, lambda test, message=Static(None): (), effect=True)  # no targets
+assert_ = Op("assert", _assert, lambda test, *message: (), effect=True)  # no targets
 # the reverse sweep of a joint function begins here; printed as the head of `with np.errstate(all="ignore")`
 begin_reverse = Op("begin_reverse", lambda: None, lambda: (), effect=True)  # no targets
 # fn(*args, **kwargs) for its effect and its opaque result; args[0] is the callable (a Const)

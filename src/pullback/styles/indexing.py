@@ -103,29 +103,10 @@ def index_axes(axes: tuple[Axis, ...] | None, entries: tuple[Style, ...]) -> Ind
     filled = _expand_ellipsis(len(axes), entries)
     if filled is None:
         return Indexing(bool(basic), None, False)
-    had_ellipsis = any(_is(e, Ellipsis) for e in entries)
-    out: list[Axis | None] = []  # None marks where an advanced entry stood
-    advanced: list[tuple[Axis, ...] | None] = []
-    rest = list(axes)
-    for e in filled:
-        e = numeric(e)
-        if _is(e, None):
-            out.append(1)
-        elif _is_slice(e):
-            out.append(_slice_axis(rest.pop(0), e))
-        elif isinstance(e, Scalar) and e.kind == "i":
-            rest.pop(0)
-            if not basic:
-                advanced.append(())
-                out.append(None)
-        else:
-            used, shape = _advanced(e)
-            del rest[:used]
-            advanced.append(shape)
-            out.append(None)
+    out, advanced = _entry_axes(axes, filled, basic)
     if basic:
         result = tuple(a for a in out if a is not None)
-        return Indexing(True, result, not had_ellipsis)
+        return Indexing(True, result, not any(_is(e, Ellipsis) for e in entries))
     if any(a is None for a in advanced):
         return Indexing(False, None, False)
     merged: tuple[Axis, ...] = ()
@@ -133,6 +114,28 @@ def index_axes(axes: tuple[Axis, ...] | None, entries: tuple[Style, ...]) -> Ind
         assert a is not None
         merged = broadcast_axes(merged, a)
     return Indexing(False, _place(out, merged), False)
+
+
+def _entry_axes(
+    axes: tuple[Axis, ...], entries: tuple[Style, ...], basic: bool
+) -> tuple[list[Axis | None], list[tuple[Axis, ...] | None]]:
+    """The axes entry by entry (None where an advanced entry stands), and the shapes of the advanced entries."""
+    out: list[Axis | None] = []
+    advanced: list[tuple[Axis, ...] | None] = []
+    rest = list(axes)
+    for e in map(numeric, entries):
+        if _is(e, None):
+            out.append(1)
+        elif _is_slice(e):
+            out.append(_slice_axis(rest.pop(0), e))
+        elif isinstance(e, Scalar) and e.kind == "i" and basic:
+            rest.pop(0)
+        else:
+            used, shape = (1, ()) if isinstance(e, Scalar) and e.kind == "i" else _advanced(e)
+            del rest[:used]
+            advanced.append(shape)
+            out.append(None)
+    return out, advanced
 
 
 def _place(out: list[Axis | None], merged: tuple[Axis, ...]) -> tuple[Axis, ...]:
@@ -208,9 +211,14 @@ def _slice_axis(axis: Axis, entry: Style) -> Axis:
         return shorten(axis, begin)
     if isinstance(plain[1], int) and plain[1] < 0:
         return shorten(axis, begin - plain[1])
-    if isinstance(end, Scalar) and isinstance(end.length, Dim) and isinstance(axis, Dim):
-        if end.length.sym == axis.sym and end.length.minus >= axis.minus:
-            return shorten(axis, end.length.minus - axis.minus + begin)
+    length = end.length if isinstance(end, Scalar) else None
+    if (
+        isinstance(length, Dim)
+        and isinstance(axis, Dim)
+        and length.sym == axis.sym
+        and length.minus >= axis.minus
+    ):
+        return shorten(axis, length.minus - axis.minus + begin)
     return fresh_dim()
 
 

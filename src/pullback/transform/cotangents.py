@@ -1,4 +1,4 @@
-"""Cotangent arithmetic that no rule does by hand: zeros, accumulation, unbroadcasting, projection to the primal's space.
+"""Cotangent arithmetic that no rule does by hand: zeros, accumulation, unbroadcasting, projection.
 
 A cotangent of `v` has exactly v's shape, dtype and structure.  The one exception is a *loose* zero, `Const(0.0)` (or a
 list item 0.0) standing for the zero of a value whose shape cannot be had: `exact` makes it exact where the value is.

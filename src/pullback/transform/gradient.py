@@ -119,9 +119,9 @@ def joint(function: Function, request: Request, chosen: Choices) -> Function:
 def _one(result: Operand) -> Operand:
     """The seed of a scalar result: 1 of its own dtype."""
     style = numeric(result.style) if isinstance(result, Var) else None
-    if isinstance(style, Scalar) and style.dtype is not None and not style.weak:
-        if style.dtype not in (np.dtype(np.float64), np.dtype(np.complex128)):
-            return Const(style.dtype.type(1))
+    dtype = style.dtype if isinstance(style, Scalar) and not style.weak else None
+    if dtype is not None and dtype not in (np.dtype(np.float64), np.dtype(np.complex128)):
+        return Const(dtype.type(1))
     return Const(1.0)
 
 

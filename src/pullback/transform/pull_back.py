@@ -195,7 +195,7 @@ def _check_covered(sweep: Sweeping, call: Call, covered: Iterable[Operand]) -> N
     for var in variables_in((*call.args, *(x for _, x in call.kwargs))):
         if sweep.is_active(var) and var not in known:
             raise NoRuleError(
-                f"the rule of `{call.op.numpy_path or call.op.name}` gives no derivative for one of the operands used here",
+                f"the rule of `{call.op.numpy_path or call.op.name}` gives no derivative for an operand used here",
                 loc=call.loc,
                 hint="pass that operand through pb.stop_gradient, or register a rule that serves it",
             )
