@@ -45,7 +45,9 @@ class Access(Expressions):
 
     def _entry(self, value: Value) -> Operand:
         if isinstance(value, Known) and isinstance(value.obj, slice):
-            return Pack("slice", tuple(self.operand(Known(x)) for x in (value.obj.start, value.obj.stop, value.obj.step)))
+            return Pack(
+                "slice", tuple(self.operand(Known(x)) for x in (value.obj.start, value.obj.stop, value.obj.step))
+            )
         if isinstance(value, IterValue):
             items = self.items_of(value)
             if items is None:
@@ -136,9 +138,12 @@ class Access(Expressions):
 
     def _run_time_item(self, owner: Value, index: Value) -> Value:
         if isinstance(index, SliceValue) or (isinstance(index, Known) and isinstance(index.obj, slice)):
-            return self.wrap(self.builder.call(core.list_slice, self.operand(owner), self._entry(index), hint="items"), [owner])
+            return self.wrap(
+                self.builder.call(core.list_slice, self.operand(owner), self._entry(index), hint="items"), [owner]
+            )
         return self.wrap(
-            self.builder.call(core.list_get, self.operand(owner), self.operand(index), hint="item"), [owner])
+            self.builder.call(core.list_get, self.operand(owner), self.operand(index), hint="item"), [owner]
+        )
 
     def _known_item(self, owner: Known, obj: Any, index: Value) -> Value:
         found = library.subscript(self, obj, index)
@@ -173,9 +178,13 @@ class Access(Expressions):
         if isinstance(owner, TupleValue):
             self.refuse("an item of a tuple is assigned", "Python raises TypeError here")
         if isinstance(self.style(owner), Foreign | Anything):
-            self.refuse("an item of a value of which the compiler knows nothing is assigned", "use an array, list or dict")
-        self.refuse("an item is assigned to something that is not known to be one array, list or dict",
-                    "copy it first, so that it is known to be its own")
+            self.refuse(
+                "an item of a value of which the compiler knows nothing is assigned", "use an array, list or dict"
+            )
+        self.refuse(
+            "an item is assigned to something that is not known to be one array, list or dict",
+            "copy it first, so that it is known to be its own",
+        )
 
     def _store_in_cell(self, owner: CellRef, index: Value, value: Value) -> None:
         cell = self.cell(owner)
@@ -190,9 +199,13 @@ class Access(Expressions):
             case _:
                 self.call_value(self.attribute(owner, "__setitem__"), [index, value], {})
 
-    def _store_in_list(self, owner: CellRef, cell: ListCell, items: Sequence[Value], index: Value, value: Value) -> None:
+    def _store_in_list(
+        self, owner: CellRef, cell: ListCell, items: Sequence[Value], index: Value, value: Value
+    ) -> None:
         if isinstance(index, Num) and self._alike([*items, value]) and not self._would_ask(index):
-            new = self.builder.call(core.list_set, self.operand(owner), self.operand(value), self.operand(index), hint="items")
+            new = self.builder.call(
+                core.list_set, self.operand(owner), self.operand(value), self.operand(index), hint="items"
+            )
             shares = self.cells_of([*items, value])
             self.set_cell(owner, GrowingCell(new, shares, cell.param))
             return
@@ -226,8 +239,10 @@ class Access(Expressions):
             return
         if isinstance(owner, Known) and owner.path is not None:
             self.refuse(*refusal("implicit-store", name=f"{owner.path}.{name}"))
-        self.refuse(f"attribute `{name}` is assigned to something that is not an ordinary object",
-                    "keep the value in a variable")
+        self.refuse(
+            f"attribute `{name}` is assigned to something that is not an ordinary object",
+            "keep the value in a variable",
+        )
 
     def _store_array_attribute(self, owner: Value, name: str, value: Value) -> None:
         part = self.attribute(owner, name)

@@ -1,7 +1,7 @@
 """Bodies of user functions, desugared once, and the frames in which they are interpreted.
 
-In: a function object, or a definition nested in a body.  Out: a `Body` (desugared node, liveness, places), cached by the
-function's code or by the node.  A `Frame` is one activation of a body; its names have keys of their own in the state.
+In: a function object, or a definition nested in a body.  Out: a `Body` (desugared node, liveness, places), cached by
+the function's code or by the node.  A `Frame` is one activation of a body; its names have keys of their own in the state.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Body:
     def __init__(self, node: ast.FunctionDef | ast.Lambda, source: FunctionSource, name: str) -> None:
         self.source = source
         self.node = desugar(node, source)
+        mark_generators(self.node)
         self.name = name
 
     @cached_property
@@ -88,6 +89,49 @@ def bound_names(node: ast.FunctionDef) -> set[str]:
     return found
 
 
+def mark_generators(node: ast.AST) -> None:
+    """Mark the generator expressions that are consumed where they stand: nothing they read can change meanwhile."""
+    for parent in ast.walk(node):
+        for child in _consumed(parent):
+            if isinstance(child, ast.GeneratorExp):
+                child.at_once = True  # type: ignore[attr-defined]
+
+
+def _consumed(parent: ast.AST) -> list[ast.expr]:
+    match parent:
+        case ast.Call():
+            return [*parent.args, *(k.value for k in parent.keywords)]
+        case ast.Starred():
+            return [parent.value]
+        case ast.comprehension():
+            return [parent.iter]
+        case ast.Compare():
+            return parent.comparators
+        case ast.Assign(targets=[ast.Tuple() | ast.List()]):
+            return [parent.value]
+        case ast.For() if isinstance(parent.iter, ast.GeneratorExp):
+            return [] if _touched(parent.body) & _names(parent.iter) else [parent.iter]
+    return []
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _touched(body: list[ast.stmt]) -> set[str]:
+    """The names that statements bind, store into, or call a method of."""
+    found: set[str] = set()
+    for node in (n for stmt in body for n in ast.walk(stmt)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Subscript | ast.Attribute):
+            if isinstance(node.ctx, ast.Store):
+                found |= _names(node)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            found |= _names(node.func)
+    return found
+
+
 def parameters(args: ast.arguments) -> Iterable[ast.arg]:
     """The parameters of a definition in order."""
     yield from args.posonlyargs
@@ -110,7 +154,7 @@ class Frame:
     body: Body
     number: int
     parent: Frame | None = None
-    fn: FunctionType | None = None
+    fn: Any = None  # a FunctionType
     globals: Mapping[str, Any] | None = None
     stmt: ast.stmt | None = None
     hidden: list[set[str]] = field(default_factory=list)  # names of comprehensions that are being evaluated

@@ -68,8 +68,10 @@ class Calls(Statements):
                 cell = self.cell(fn)
                 if isinstance(cell, ObjectCell) and hasattr(cell.cls, "__call__"):  # noqa: B004
                     return self.call_value(self.attribute(fn, "__call__"), args, kwargs)
-        self.refuse("a call of a value that is not a function known at compile time",
-                    "pass the function itself as an argument, or choose it with an `if` around the call")
+        self.refuse(
+            "a call of a value that is not a function known at compile time",
+            "pass the function itself as an argument, or choose it with an `if` around the call",
+        )
 
     def _call_known(self, fn: Known, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         obj = fn.obj
@@ -116,8 +118,13 @@ class Calls(Statements):
                 loc=self.builder.loc,
                 hint=f"give it a rule with pb.row or pb.rule, or write pb.stop_gradient around its arguments ({name})",
             )
-        out = self.builder.call(core.call_effect, Const(obj), *[self.operand(v) for v in args], hint="result",
-                                **{k: self.operand(v) for k, v in kwargs.items()})
+        out = self.builder.call(
+            core.call_effect,
+            Const(obj),
+            *[self.operand(v) for v in args],
+            hint="result",
+            **{k: self.operand(v) for k, v in kwargs.items()},
+        )
         return self.wrap(out, values)
 
     # -------------------------------------------------------------------------------------------- user functions
@@ -146,7 +153,12 @@ class Calls(Statements):
                 return tuple(self._kind_of_argument(v) for v in items)
             case Num() | ArrayRef() | FrozenRef():
                 style = self.style(value)
-                return (type(style), getattr(style, "dtype", None), getattr(style, "weak", None), getattr(style, "rank", None))
+                return (
+                    type(style),
+                    getattr(style, "dtype", None),
+                    getattr(style, "weak", None),
+                    getattr(style, "rank", None),
+                )
             case CellRef(number):
                 return ("cell", number)
         return id(value)
@@ -165,9 +177,13 @@ class Calls(Statements):
         """A recursive call as one operation."""
         if fn in self.assumed and self.assumed[fn] is None:
             raise Unreachable  # the base cases come first
-        if len(names) != fn.__code__.co_argcount or any(isinstance(v, CellRef | TupleValue | FunctionValue) for v in names.values()):
-            self.refuse(f"`{body.name}` calls itself with arguments other than numbers and arrays",
-                        "write it as a loop, or let an int parameter bound the depth")
+        if len(names) != fn.__code__.co_argcount or any(
+            isinstance(v, CellRef | TupleValue | FunctionValue) for v in names.values()
+        ):
+            self.refuse(
+                f"`{body.name}` calls itself with arguments other than numbers and arrays",
+                "write it as a loop, or let an int parameter bound the depth",
+            )
         style = self.assumed[fn] if fn in self.assumed else self._style_of_recursion(fn, body, names)
         assert style is not None
         values = list(names.values())
@@ -185,12 +201,16 @@ class Calls(Statements):
             _, value = machine.enter(body, fn, Signature(specs))
             style = loose(core.style_of(machine.operand(value))) if not machine.state.dead else None
             if style is None or machine.written:
-                self.refuse(f"`{body.name}` calls itself, and writes its arguments or returns something other than a number or array",
-                            "write it as a loop, or let an int parameter bound the depth")
+                self.refuse(
+                    f"`{body.name}` calls itself, and writes its arguments or returns something other than a number or array",
+                    "write it as a loop, or let an int parameter bound the depth",
+                )
             if found is not None and below(style, found, lambda dim: True):
                 return found
             found = style if found is None else loose(join(found, style))
-        self.refuse(f"the compiler finds no style for the result of `{body.name}`, which calls itself", "write it as a loop")
+        self.refuse(
+            f"the compiler finds no style for the result of `{body.name}`, which calls itself", "write it as a loop"
+        )
 
     def _spec_of_argument(self, value: Value) -> Style:
         return Static(value.obj) if isinstance(value, Known) else loose(self.style(value)) or Anything()
@@ -229,7 +249,11 @@ class Calls(Statements):
         return self._nested[key][1]
 
     def bind_arguments(
-        self, body: Body, args: Sequence[Value], kwargs: Mapping[str, Value], default: Callable[[str], Value],
+        self,
+        body: Body,
+        args: Sequence[Value],
+        kwargs: Mapping[str, Value],
+        default: Callable[[str], Value],
         fn: FunctionType | None,
     ) -> dict[str, Value]:
         """The names of a call's parameters."""
@@ -269,8 +293,13 @@ class Calls(Statements):
         self.refuse(f"{body.name}() {text}", "Python raises TypeError here")
 
     def inline(
-        self, body: Body, parent: Frame | None, fn: FunctionType | None, names: Mapping[str, Value],
-        globals: Mapping[str, Any] | None = None, kinds: Any = None,
+        self,
+        body: Body,
+        parent: Frame | None,
+        fn: FunctionType | None,
+        names: Mapping[str, Value],
+        globals: Mapping[str, Any] | None = None,
+        kinds: Any = None,
     ) -> Value:
         """Interpret a body with the given parameters in a frame of its own."""
         self._check_recursion(body, parent, fn)
@@ -311,7 +340,9 @@ class Calls(Statements):
                 self._ask(self.sources.get(test, frozenset()) if isinstance(test, Var) else frozenset())
         if len(self.frames) > MAX_DEPTH or self.inlined > MAX_INLINED:
             what = f"`{body.name}` calls itself: how often is" if earlier else "calls are nested too deep: how often is"
-            self.refuse(f"{what} not known at compile time", "write it as a loop, or let an int parameter bound the depth")
+            self.refuse(
+                f"{what} not known at compile time", "write it as a loop, or let an int parameter bound the depth"
+            )
 
     # ------------------------------------------------------------------------------------------ methods, classes
 
@@ -337,8 +368,10 @@ class Calls(Statements):
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             return self._named_tuple(cls, args, kwargs)
         if cls.__new__ is not object.__new__ or type(cls).__call__ is not type.__call__:
-            self.refuse(f"`{cls.__name__}` is not an ordinary class (it inherits from a built-in one or has __new__)",
-                        "use an ordinary class, a dataclass or a named tuple")
+            self.refuse(
+                f"`{cls.__name__}` is not an ordinary class (it inherits from a built-in one or has __new__)",
+                "use an ordinary class, a dataclass or a named tuple",
+            )
         instance = self.new_cell(ObjectCell(cls, {}))
         self.temps.append(instance)
         if dataclasses.is_dataclass(cls) and _is_generated(cls.__init__):
@@ -383,9 +416,12 @@ class Calls(Statements):
 
 
 def _is_generated(fn: Any) -> bool:
-    return isinstance(fn, FunctionType) and fn.__code__.co_filename in ("<string>", "<generated>") or not isinstance(
-        fn, FunctionType
-    ) or fn.__code__.co_filename.startswith("<")
+    return (
+        isinstance(fn, FunctionType)
+        and fn.__code__.co_filename in ("<string>", "<generated>")
+        or not isinstance(fn, FunctionType)
+        or fn.__code__.co_filename.startswith("<")
+    )
 
 
 def _optional(fn: FunctionType) -> set[str]:

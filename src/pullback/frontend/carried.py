@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pullback.frontend.joins import Merge, Side, joined_style, plain_style, same_operand
 from pullback.frontend.names import Names
@@ -70,7 +71,7 @@ class LoopMerge(Merge):
                 return Const(obj)
             case Num(operand) | FrozenRef(operand):
                 return operand
-            case ArrayRef(number, ()):
+            case ArrayRef(_, ()):
                 cell = self._content(True, value)
                 assert isinstance(cell, ArrayCell)
                 return cell.operand
@@ -89,11 +90,10 @@ class LoopMerge(Merge):
 
     def refine(self, key: str, a: Value | None, b: Value | None) -> tuple[Value | None, Value | None]:
         """A name that is bound anew before it is read in each iteration need not have its old value at the head."""
-        if key not in self.plan.at_head and self.plan.certain and a is not None and b is not None:
-            if not isinstance(a, Num) or a.operand not in self.plan.inits:
-                if type(a) is not type(b):
-                    return None, b
-        return a, b
+        if key in self.plan.at_head or not self.plan.certain or a is None or b is None:
+            return a, b
+        carried = isinstance(a, Num) and a.operand in self.plan.inits
+        return (a, b) if carried or type(a) is type(b) else (None, b)
 
     def slot(self, a: Operand, b: Operand, hint: str) -> Operand:
         """The carried value for `a` at the head and `b` at the end of the body."""
@@ -105,11 +105,11 @@ class LoopMerge(Merge):
 
     def _carried(self, param: Var, end: Operand, hint: str) -> Operand:
         style = core.style_of(end)
-        if end is param or below(style, param.style, self._is_free):
-            if param not in self.yields or same_operand(self.yields[param], end):
-                self.inits[param] = self.plan.inits[param]
-                self.yields[param] = end
-                return param
+        fits = end is param or below(style, param.style, self._is_free)
+        if fits and (param not in self.yields or same_operand(self.yields[param], end)):
+            self.inits[param] = self.plan.inits[param]
+            self.yields[param] = end
+            return param
         return self._new(self.plan.inits[param], param, end, param.hint)
 
     def _is_free(self, dim: Dim) -> bool:
@@ -231,7 +231,7 @@ def map_value(value: Value, fn: Mapped) -> Value:
             new = fn(operand)
             return value if new is operand else replace(value, operand=new)
         case ArrayRef(_, path) if path:
-            steps = tuple(fn(step) for step in path)
+            steps: Any = tuple(fn(step) for step in path)
             return value if steps == path else replace(value, path=steps)
         case TupleValue(items):
             mapped = tuple(map_value(v, fn) for v in items)

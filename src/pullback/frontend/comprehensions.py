@@ -24,6 +24,9 @@ class Comprehensions(Loops):
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Value:
         """A generator expression that is consumed at once: its items, as a list."""
+        if not getattr(node, "at_once", False):
+            self.refuse("a generator expression that is not consumed at once: it reads its names when it is run",
+                        "make a list of it: [... for ... in ...]", node)
         return self._comprehension(node.elt, node.generators, node)
 
     def visit_SetComp(self, node: ast.SetComp) -> Value:
@@ -67,7 +70,12 @@ class Comprehensions(Loops):
         return self.state.names.pop(frame.key(out))
 
     def _generate(
-        self, elt: ast.expr, generators: list[ast.comprehension], out: str, node: ast.expr, unroll: bool,
+        self,
+        elt: ast.expr,
+        generators: list[ast.comprehension],
+        out: str,
+        node: ast.expr,
+        unroll: bool,
         it: IterValue | None = None,
     ) -> None:
         frame = self.frame

@@ -30,17 +30,52 @@ from pullback.ir.nodes import Const
 from pullback.styles.style import Anything, Array, Scalar, Static, numeric
 
 BINARY: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
-    ast.MatMult: "@", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
 }
 COMPARE: dict[type[ast.AST], str] = {
-    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
 }
 UNARY: dict[type[ast.AST], str] = {ast.USub: "u-", ast.UAdd: "u+", ast.Invert: "~"}
 DUNDER = {
-    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
-    "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "u-": "neg", "u+": "pos", "~": "invert",
-    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+    "==": "eq",
+    "!=": "ne",
+    "u-": "neg",
+    "u+": "pos",
+    "~": "invert",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
 }
 MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _REFERENCES = (ArrayRef, FrozenRef, CellRef, TupleValue, BoundMethod, IterValue, FunctionValue)
@@ -149,8 +184,11 @@ class Expressions(Sharing):
         """The items of a value whose number is known."""
         items = self.items_of(value)
         if items is None:
-            self.refuse("the number of items of this value is not known at compile time",
-                        "index the items one by one, or loop over them", node)
+            self.refuse(
+                "the number of items of this value is not known at compile time",
+                "index the items one by one, or loop over them",
+                node,
+            )
         return items
 
     def items_of(self, value: Value) -> list[Value] | None:
@@ -290,7 +328,9 @@ class Expressions(Sharing):
             return TupleValue((*(Known(x) for x in left.obj), *right.items))
         if isinstance(left, CellRef) and isinstance(right, CellRef):
             cells = self.cell(left), self.cell(right)
-            if any(isinstance(c, GrowingCell) for c in cells) and all(isinstance(c, GrowingCell | ListCell) for c in cells):
+            if any(isinstance(c, GrowingCell) for c in cells) and all(
+                isinstance(c, GrowingCell | ListCell) for c in cells
+            ):
                 out = self.builder.call(core.list_join, self.operand(left), self.operand(right), hint="items")
                 return self.wrap(out, [left, right])
         return None
@@ -384,7 +424,7 @@ class Expressions(Sharing):
         if first is None or second is None or isinstance(left, CellRef) != isinstance(right, CellRef):
             return None
         same: Value = Known(len(first) == len(second))
-        if same.obj:
+        if len(first) == len(second):
             for a, b in zip(first, second, strict=True):
                 same = self._both(same, a, b)
         if symbol == "==":
@@ -418,6 +458,8 @@ class Expressions(Sharing):
             cell = self.cell(container)
             assert isinstance(cell, DictCell)
             return Known(self.known(item) in cell.items)
+        if isinstance(container, IterValue) and container.reusable:
+            container = TupleValue(tuple(self.items_of(container) or ()))
         items = self.iterate(container)
         if items is not None and isinstance(item, Known) and all(isinstance(v, Known) for v in items):
             if isinstance(container, Known):

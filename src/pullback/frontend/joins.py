@@ -120,7 +120,7 @@ class Merge:
                     self._collect_key(key)
         match a, b:
             case (ArrayRef(), ArrayRef() | None) | (None, ArrayRef()):
-                if a is None or b is None or _alike_paths(a.path, b.path):
+                if _alike_references(a, b):
                     self._pair(_number(a), _number(b))
             case (CellRef(), CellRef() | None) | (None, CellRef()):
                 if self._same_kind(a, b) and self._pair(_number(a), _number(b)):
@@ -232,8 +232,7 @@ class Merge:
     def _reference(self, a: Value | None, b: Value | None, hint: str) -> Value:
         assert isinstance(a, ArrayRef | None) and isinstance(b, ArrayRef | None)
         first, second = _number(a), _number(b)
-        alike = a is None or b is None or _alike_paths(a.path, b.path)
-        if not alike or (first, second) not in self.pairs or not self._renames(first, second):
+        if not _alike_references(a, b) or (first, second) not in self.pairs or not self._renames(first, second):
             return self._leaf(a, b, hint)
         one = a.path if a is not None else tuple(_blank(step) for step in b.path)  # type: ignore[union-attr]
         two = b.path if b is not None else tuple(_blank(step) for step in one)
@@ -381,7 +380,9 @@ class Merge:
         one, two = _items(a), _items(b)
         if isinstance(a, ListCell | None) and isinstance(b, ListCell | None):
             if one is None or two is None or len(one) == len(two):
-                return ListCell(tuple(self.value(x, y, f"{hint}_{i}") for i, (x, y) in enumerate(_aligned(one, two))), param)
+                return ListCell(
+                    tuple(self.value(x, y, f"{hint}_{i}") for i, (x, y) in enumerate(_aligned(one, two))), param
+                )
         return self.growing(a, b, hint, param)
 
     def growing(self, a: Cell | None, b: Cell | None, hint: str, param: str) -> Cell:
@@ -489,9 +490,7 @@ def _items(cell: Cell | None) -> tuple[Value, ...] | None:
     return cell.items if isinstance(cell, ListCell) else None
 
 
-def _aligned(
-    one: tuple[Value, ...] | None, two: tuple[Value, ...] | None
-) -> list[tuple[Value | None, Value | None]]:
+def _aligned(one: tuple[Value, ...] | None, two: tuple[Value, ...] | None) -> list[tuple[Value | None, Value | None]]:
     if one is None:
         return [(None, y) for y in two or ()]
     if two is None:
@@ -523,6 +522,10 @@ def _named(a: Cell | None, b: Cell | None) -> dict[Any, tuple[Value | None, Valu
 
 def _by_key(a: Cell | None, b: Cell | None) -> list[tuple[Value | None, Value | None]]:
     return list(_named(a, b).values())
+
+
+def _alike_references(a: Value | None, b: Value | None) -> bool:
+    return not (isinstance(a, ArrayRef) and isinstance(b, ArrayRef)) or _alike_paths(a.path, b.path)
 
 
 def _alike_paths(a: Sequence[Pack], b: Sequence[Pack]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pullback.errors import UnsupportedError
@@ -23,11 +24,11 @@ from pullback.frontend.values import (
     ArrayRef,
     CellRef,
     FrozenRef,
-    GrowingCell,
     IterValue,
     Known,
     ListCell,
     Num,
+    State,
     Value,
 )
 from pullback.ir.nodes import UNDEF, Block, Const, For, Operand, Range, Stmt, Var, While
@@ -54,6 +55,7 @@ class Carried:
     yields: tuple[Operand, ...]
     results: tuple[Var, ...]
     go: Operand | None
+    dropped: dict[Var, Operand]  # parameters that turned out not to change
 
 
 class Loops(Branches):
@@ -80,7 +82,7 @@ class Loops(Branches):
         now = self.cell(value)
         if isinstance(before, ListCell) and isinstance(now, ListCell) and len(before.items) == len(now.items):
             return
-        if isinstance(before, GrowingCell) and isinstance(now, GrowingCell) or type(now) is type(before) is not ListCell:
+        if type(now) is type(before) and not isinstance(now, ListCell):
             return
         self.refuse("a list grows or shrinks while a loop runs over it", "loop over a copy: list(items)")
 
@@ -111,7 +113,9 @@ class Loops(Branches):
 
     # --------------------------------------------------------------------------------------------- counted loops
 
-    def for_loop(self, node: ast.For, it: IterValue, body: Callable[[Value], Operand | None], *, peel: bool = True) -> None:
+    def for_loop(
+        self, node: ast.For, it: IterValue, body: Callable[[Value], Operand | None], *, peel: bool = True
+    ) -> None:
         """Lower a loop over an iterator: `body(item)` for each item."""
         length = it.length if isinstance(it.length, int) else None
         if length == 0:
@@ -140,14 +144,29 @@ class Loops(Branches):
         index = Var(_target_hint(node) if it.range_ is not None else "i", PY_INT)
         self.claimed.add(index)
         self.sources[index] = frozenset({token})
-        start, stop, step = it.range_ or (Const(0), Const(it.length) if isinstance(it.length, int) else it.length, Const(1))
+        start, stop, step = it.range_ or (
+            Const(0),
+            Const(it.length) if isinstance(it.length, int) else it.length,
+            Const(1),
+        )
 
         def one() -> Operand | None:
             return body(Num(index) if it.range_ is not None else it.item(Num(index)))
 
         def emit(loop: Carried) -> None:
-            self.builder.add(For((index,), (Range(start, stop, step),), loop.params, loop.inits, loop.body, loop.yields,
-                                 loop.results, loop.go, self.builder.loc))
+            self.builder.add(
+                For(
+                    (index,),
+                    (Range(start, stop, step),),
+                    loop.params,
+                    loop.inits,
+                    loop.body,
+                    loop.yields,
+                    loop.results,
+                    loop.go,
+                    self.builder.loc,
+                )
+            )
 
         def peeled() -> None:
             self._peel_for(node, it, (start, stop, step), body)
@@ -167,20 +186,22 @@ class Loops(Branches):
         return not (numbers or rows) or length <= 1
 
     def _unroll(self, it: IterValue, body: Callable[[Value], Operand | None], i: int, length: int) -> None:
-        while i < length and not self.state.dead:
-            go = body(it.item(Known(i)))
-            i += 1
+        for number in range(i, length):
+            go = body(it.item(Known(number)))
             if isinstance(go, Const) or self.state.dead:
                 return
             if go is not None:
-                self._if_going(go, lambda: self._unroll(it, body, i, length))
+                self._if_going(go, partial(self._unroll, it, body, number + 1, length))
                 return
 
     def _if_going(self, go: Operand, rest: Callable[[], None]) -> None:
         self.branch(go, _valueless(rest), _valueless(lambda: None), self._loop_keys(None)[0])
 
     def _peel_for(
-        self, node: ast.For, it: IterValue, bounds: tuple[Operand, Operand, Operand],
+        self,
+        node: ast.For,
+        it: IterValue,
+        bounds: tuple[Operand, Operand, Operand],
         body: Callable[[Value], Operand | None],
     ) -> None:
         """`if the loop runs at all: the first iteration; the loop over the rest`."""
@@ -225,8 +246,8 @@ class Loops(Branches):
             self.state = head.fork()
             with self.block() as stmts:
                 found = test()
-            if any(self.state.cells[n] is not c for n, c in head.cells.items() if n in self.state.cells and isinstance(c, ArrayCell)):
-                self.refuse("the test of a `while` writes to an array or container", "write to it in the loop's body", node)
+            if self._has_written(head):
+                self.refuse("the test of a `while` writes to an array", "write to it in the loop's body", node)
             self.state = head
             operand: Operand = Const(bool(found.obj)) if isinstance(found, Known) else found
             condition[:] = [(Block(tuple(stmts)), operand)]
@@ -234,10 +255,21 @@ class Loops(Branches):
 
         def emit(loop: Carried) -> None:
             block, operand = condition[0]
-            mapping = self._dropped
+            mapping = loop.dropped
             block = Block(tuple(substitute_stmt(s, mapping) for s in block.stmts)) if mapping else block
-            self.builder.add(While(loop.params, loop.inits, block, substitute(operand, mapping), loop.body, loop.yields,
-                                   loop.results, loop.go, self.builder.loc))
+            self.builder.add(
+                While(
+                    loop.params,
+                    loop.inits,
+                    block,
+                    substitute(operand, mapping),
+                    loop.body,
+                    loop.yields,
+                    loop.results,
+                    loop.go,
+                    self.builder.loc,
+                )
+            )
 
         def peeled() -> None:
             found = test()
@@ -260,6 +292,10 @@ class Loops(Branches):
 
         self._settle(node, one, emit, peeled if peel else None, certain=False)
 
+    def _has_written(self, before: State) -> bool:
+        now = self.state.cells
+        return any(now.get(n) is not c for n, c in before.cells.items() if n in now and isinstance(c, ArrayCell))
+
     def _never_runs(self, test: Callable[[], Known | Operand]) -> bool:
         kept = self.state.fork()
         with self.block():
@@ -270,7 +306,11 @@ class Loops(Branches):
     # ------------------------------------------------------------------------------------------------- the rounds
 
     def _settle(
-        self, node: ast.For | ast.While, one: Step, emit: Callable[[Carried], None], peeled: Callable[[], None] | None,
+        self,
+        node: ast.For | ast.While,
+        one: Step,
+        emit: Callable[[Carried], None],
+        peeled: Callable[[], None] | None,
         certain: bool,
     ) -> None:
         """Find the carried values and emit the loop; peel it where that fails and may help."""
@@ -331,8 +371,11 @@ class Loops(Branches):
                 return
             plan.head, plan.inits = head, merge.inits
             self.claimed.update(merge.inits)
-        self.refuse("the compiler finds no fixed structure for the values that this loop carries",
-                    "bind them before the loop to what they are in it", node)
+        self.refuse(
+            "the compiler finds no fixed structure for the values that this loop carries",
+            "bind them before the loop to what they are in it",
+            node,
+        )
 
     def _emit_dead(self, plan: Plan, stmts: list[Stmt], go: Operand | None, emit: Callable[[Carried], None]) -> None:
         """A body that always raises: nothing is carried on."""
@@ -340,20 +383,30 @@ class Loops(Branches):
         self._emit(plan.inits, {p: p for p in plan.inits}, stmts, go, emit)
 
     def _emit(
-        self, inits: dict[Var, Operand], yields: dict[Var, Operand], stmts: list[Stmt], go: Operand | None,
+        self,
+        inits: dict[Var, Operand],
+        yields: dict[Var, Operand],
+        stmts: list[Stmt],
+        go: Operand | None,
         emit: Callable[[Carried], None],
     ) -> None:
         """The loop; what turned out not to change is taken from outside."""
         same: dict[Var, Operand] = {p: inits[p] for p, end in yields.items() if end is p}
-        self._dropped = same
         kept = [p for p in inits if p not in same]
         body = Block(tuple(substitute_stmt(s, same) for s in stmts) if same else tuple(stmts))
         results = {p: Var(p.hint, p.style) for p in kept}
         self.claimed.update(results.values())
-        emit(Carried(
-            tuple(kept), tuple(inits[p] for p in kept), body, tuple(substitute(yields[p], same) for p in kept),
-            tuple(results.values()), None if go is None else substitute(go, same),
-        ))
+        emit(
+            Carried(
+                tuple(kept),
+                tuple(inits[p] for p in kept),
+                body,
+                tuple(substitute(yields[p], same) for p in kept),
+                tuple(results.values()),
+                None if go is None else substitute(go, same),
+                same,
+            )
+        )
         after: dict[Var, Operand] = {**same, **results}
         dead = self.state.dead
         self.state = map_state(self.state, lambda x: substitute(x, after))
@@ -362,7 +415,7 @@ class Loops(Branches):
     def _loop_keys(self, node: ast.AST | None) -> tuple[set[str], frozenset[str]]:
         """The keys of the names that live at the loop's head or after it, and of those that live at its head."""
         frame = self.frames[-1]
-        if node is not None and node is frame.stmt:
+        if isinstance(node, ast.stmt) and node is frame.stmt:
             head = {frame.key(n) for n in frame.body.liveness.loop_head(node)}
             outside = set().union(*[f.around() for f in self.frames[:-1]])
             outside |= {frame.key(n) for scope in frame.hidden for n in scope}
@@ -390,7 +443,9 @@ class Loops(Branches):
                 plan.head.names[key] = Num(self._parameter_for(plan, value.operand, name))
             elif isinstance(value, Known) and type(value.obj) in (int, float, complex):
                 plan.head.names[key] = Num(self._parameter_for(plan, Const(value.obj), name))
-            elif isinstance(value, FrozenRef) and not (isinstance(value.operand, Const) and value.operand.value is UNDEF):
+            elif isinstance(value, FrozenRef) and not (
+                isinstance(value.operand, Const) and value.operand.value is UNDEF
+            ):
                 plan.head.names[key] = FrozenRef(self._parameter_for(plan, value.operand, name), value.cells)
 
     def _parameter_for(self, plan: Plan, init: Operand, hint: str) -> Var:
@@ -409,7 +464,6 @@ class Loops(Branches):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._assigned_in: dict[int, tuple[ast.AST, tuple[str, ...]]] = {}
-        self._dropped: dict[Var, Operand] = {}
 
 
 def _valueless(body: Callable[[], None]) -> Callable[[], Value]:
@@ -436,4 +490,3 @@ def _assigned(node: ast.AST) -> dict[str, None]:
             if isinstance(base, ast.Name):
                 found[base.id] = None
     return found
-

@@ -1,7 +1,7 @@
 """From a Python function and the specs of its arguments to IR: the entry of the front end.
 
-In: a function object, a `Signature`, an `Environment`.  Out: `Lowered`: one pure Function whose parameters are the user's
-and then the implicit ones, with what was guarded and which parameters' storage the function writes.
+In: a function object, a `Signature`, an `Environment`.  Out: `Lowered`: one pure Function whose parameters are the
+user's and then the implicit ones, with what was guarded and which parameters' storage the function writes.
 """
 
 from __future__ import annotations

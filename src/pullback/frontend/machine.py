@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pullback.errors import AliasError, Loc, UnsupportedError
+from pullback.errors import Loc, UnsupportedError
 from pullback.frontend.bodies import Frame
 from pullback.frontend.environment import Environment, NeedStatic
 from pullback.frontend.refusals import refusal
@@ -159,8 +159,10 @@ class Core(ABC):
             case CellRef(cell):
                 return self._container(self.content(cell))
             case FunctionValue():
-                self.refuse(f"the function `{value.name}` would have to exist at run time",
-                            "call it here, or pass it to code that the compiler can follow")
+                self.refuse(
+                    f"the function `{value.name}` would have to exist at run time",
+                    "call it here, or pass it to code that the compiler can follow",
+                )
             case BoundMethod():
                 self.refuse(f"the method `{value.name}` would have to exist at run time", "call it here")
             case IterValue():
@@ -183,8 +185,10 @@ class Core(ABC):
         """What rebuilds an instance from its fields."""
         known = getattr(cls, "__dataclass_fields__", None)
         if known is None or set(names) != {n for n, f in known.items() if f.init}:
-            self.refuse(f"an instance of `{cls.__name__}` would have to exist at run time",
-                        "return or pass its attributes, or make the class a dataclass")
+            self.refuse(
+                f"an instance of `{cls.__name__}` would have to exist at run time",
+                "return or pass its attributes, or make the class a dataclass",
+            )
         return cls
 
     def _load(self, base: Operand, path: tuple[Pack, ...]) -> Operand:
@@ -193,8 +197,9 @@ class Core(ABC):
         key = (id(base), _key(path))
         for table in reversed(self._loads):
             if key in table:
-                return table[key][0]
-        out = self.builder.call(core.load, base, *path, hint=_hint(base))
+                known: Operand = table[key][0]
+                return known
+        out: Var = self.builder.call(core.load, base, *path, hint=_hint(base))
         self._loads[-1][key] = (out, base, path)  # the last two only stay alive, as their ids are keys
         return out
 
@@ -335,7 +340,11 @@ class Core(ABC):
         return op.alias(Call(tuple(targets), op, tuple(args), tuple(kwargs.items())))
 
     def _shares(
-        self, op: Op, targets: Sequence[Var], operands: Sequence[Operand], named: Mapping[str, Operand],
+        self,
+        op: Op,
+        targets: Sequence[Var],
+        operands: Sequence[Operand],
+        named: Mapping[str, Operand],
         values: Sequence[Value],
     ) -> list[Value]:
         alias = self._alias(op, targets, operands, named)
@@ -403,8 +412,10 @@ class Core(ABC):
     def set_cell(self, value: Value, cell: Cell) -> None:
         """Replace the container that a reference points to."""
         if not isinstance(value, CellRef):
-            self.refuse("a write to something that is not known to be one list, dict or object",
-                        "keep one name for it, or copy it")
+            self.refuse(
+                "a write to something that is not known to be one list, dict or object",
+                "keep one name for it, or copy it",
+            )
         old = self.content(value.cell)
         self._note_write(old, value.cell, items=False)
         self.state.cells[value.cell] = cell
@@ -433,7 +444,9 @@ class Core(ABC):
         if not isinstance(target, ArrayRef):
             self.refuse("a write into something that is not known to be an array", "write into an array or a list")
         if any(step.kind == "view" and step.meta.fn in READ_ONLY for step in target.path):
-            self.refuse("a write into a view that NumPy makes read-only", "write into a copy, or into the base by index")
+            self.refuse(
+                "a write into a view that NumPy makes read-only", "write into a copy, or into the base by index"
+            )
         cell = self._array(target.cell)
         operand = self.operand(value)
         self._note_write(cell, target.cell)
@@ -487,8 +500,10 @@ class Core(ABC):
                     return {k: self.known(v) for k, v in cell.items.items()}
             case Num(operand) if isinstance(operand, Var):
                 self._ask(self.sources.get(operand, frozenset()))
-        self.refuse("this must be known at compile time, but is computed at run time",
-                    "use a constant, an int parameter, or a value that follows from shapes and types")
+        self.refuse(
+            "this must be known at compile time, but is computed at run time",
+            "use a constant, an int parameter, or a value that follows from shapes and types",
+        )
 
     def _ask(self, sources: frozenset[Any]) -> None:
         for token in self.unrollable:

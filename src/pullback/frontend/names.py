@@ -91,7 +91,7 @@ class Names(Core):
 
     def _spend(self, frame: Frame, name: str, value: Value) -> None:
         """An iterator is good for one use."""
-        if isinstance(value, IterValue) and value.range_ is None:
+        if isinstance(value, IterValue) and value.range_ is None and not value.reusable:
             spent = Mixed(f"`{name}` is an iterator, which is spent after its first use: make a list of it")
             self.state.names[frame.key(name)] = Known(spent)
 
@@ -101,8 +101,12 @@ class Names(Core):
         return value
 
     def _unbound(self, name: str) -> Value:
-        raise UnboundHere(name, f"the name `{name.lstrip('.')}` is not bound here on any path",
-                          loc=self.builder.loc, hint="bind it before it is used")
+        raise UnboundHere(
+            name,
+            f"the name `{name.lstrip('.')}` is not bound here on any path",
+            loc=self.builder.loc,
+            hint="bind it before it is used",
+        )
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name in the current function."""
@@ -114,7 +118,12 @@ class Names(Core):
         operand: Operand | None = value.operand if isinstance(value, Num | FrozenRef) else None
         if isinstance(value, ArrayRef) and not value.path:
             operand = self._array(value.cell).operand
-        if isinstance(operand, Var) and operand not in self.claimed and self.frame is not None and not self.hidden_names:
+        if (
+            isinstance(operand, Var)
+            and operand not in self.claimed
+            and self.frame is not None
+            and not self.hidden_names
+        ):
             rename(operand, name.lstrip("."))
             self.claimed.add(operand)
         return value
@@ -250,7 +259,11 @@ class Names(Core):
             found = getattr(obj, name)
         except AttributeError as error:
             self.refuse(str(error), "Python raises AttributeError here")
-        if owner.path is not None and not isinstance(obj, type) and isinstance(getattr(type(obj), name, None), property):
+        if (
+            owner.path is not None
+            and not isinstance(obj, type)
+            and isinstance(getattr(type(obj), name, None), property)
+        ):
             return self.call_value(Known(getattr(type(obj), name).fget), [owner], {})
         if owner.path is not None and _is_bound_to(found, obj):
             if self.environment is not None:
@@ -258,9 +271,15 @@ class Names(Core):
             return BoundMethod(owner, name)
         if owner.path is not None and not _is_library(obj):
             return self.outside(owner.path.attr(name))
-        if isinstance(found, _DATA) and not isinstance(found, _CONSTANT) and not isinstance(found, int | float | complex | np.generic):
+        if (
+            isinstance(found, _DATA)
+            and not isinstance(found, _CONSTANT)
+            and not isinstance(found, int | float | complex | np.generic)
+        ):
             if not (isinstance(found, tuple) and _is_constant(found)):
-                self.refuse(f"`{name}` is data of an object that the compiler cannot find again", "pass it as an argument")
+                self.refuse(
+                    f"`{name}` is data of an object that the compiler cannot find again", "pass it as an argument"
+                )
         return Known(found)
 
     def _class_attribute(self, owner: Value, cls: type, name: str) -> Value:
@@ -287,7 +306,9 @@ class Names(Core):
             return Known(member)
         if isinstance(owner, TupleValue) and isinstance(member, BuiltinFunctionType):
             return BoundMethod(owner, name)
-        self.refuse(f"`{cls.__name__}.{name}` is data of the class", "set it on the instance, or pass it as an argument")
+        self.refuse(
+            f"`{cls.__name__}.{name}` is data of the class", "set it on the instance, or pass it as an argument"
+        )
 
     # ------------------------------------------------------------------------------------------------- closures
 

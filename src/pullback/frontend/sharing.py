@@ -78,8 +78,11 @@ class Sharing(Names):
     def _refuse_write(self, name: str) -> NoReturn:
         shown = name.split("@")[0].lstrip(".")
         what = f"`{shown}`" if shown else "a value that is still needed"
-        raise AliasError(f"this write may change {what}, which may share memory with what is written here",
-                         loc=self.builder.loc, hint=HINT)
+        raise AliasError(
+            f"this write may change {what}, which may share memory with what is written here",
+            loc=self.builder.loc,
+            hint=HINT,
+        )
 
     def thaw(self, target: FrozenRef) -> Value:
         """A snapshot that nothing else shares, as a storage of its own."""
@@ -107,12 +110,16 @@ class Sharing(Names):
             case FrozenRef(operand, cells):
                 return bool(cells & target.cells) or operand is target.operand
             case CellRef(number):
-                cell = self.content(number)
-                return number in target.cells or (isinstance(cell, GrowingCell) and bool(cell.shares & target.cells))
+                content = self.content(number)
+                shares = content.shares if isinstance(content, GrowingCell) else frozenset[int]()
+                return number in target.cells or bool(shares & target.cells)
         return False
 
     def _refuse_frozen(self, name: str) -> NoReturn:
         shown = name.split("@")[0].lstrip(".")
         what = f"`{shown}`" if shown else "another value that is still needed"
-        raise AliasError(f"a write into an array that may share memory with {what}, by the path taken",
-                         loc=self.builder.loc, hint=HINT)
+        raise AliasError(
+            f"a write into an array that may share memory with {what}, by the path taken",
+            loc=self.builder.loc,
+            hint=HINT,
+        )

@@ -33,8 +33,21 @@ from pullback.ir import core_ops as core
 from pullback.ir.nodes import Const
 from pullback.styles.style import Array, ListOf, Style, numeric
 
-_INPLACE = {"+": "iadd", "-": "isub", "*": "imul", "/": "itruediv", "@": "imatmul", "**": "ipow", "//": "ifloordiv",
-            "%": "imod", "&": "iand", "|": "ior", "^": "ixor", "<<": "ilshift", ">>": "irshift"}
+_INPLACE = {
+    "+": "iadd",
+    "-": "isub",
+    "*": "imul",
+    "/": "itruediv",
+    "@": "imatmul",
+    "**": "ipow",
+    "//": "ifloordiv",
+    "%": "imod",
+    "&": "iand",
+    "|": "ior",
+    "^": "ixor",
+    "<<": "ilshift",
+    ">>": "irshift",
+}
 
 
 class Statements(Access):
@@ -62,7 +75,7 @@ class Statements(Access):
             self.state.dead = True
         finally:
             frame.stmt, self.builder.loc, _, self.base = saved
-            del self.temps[saved[2]:]
+            del self.temps[saved[2] :]
 
     # -------------------------------------------------------------------------------------------- assignments
 
@@ -117,13 +130,17 @@ class Statements(Access):
             items = self._checked_items(value, len(parts), bool(stars), node)
         if not stars:
             if len(items) != len(parts):
-                self.refuse(f"{len(items)} items are unpacked into {len(parts)} names", "Python raises ValueError here", node)
+                self.refuse(
+                    f"{len(items)} items are unpacked into {len(parts)} names", "Python raises ValueError here", node
+                )
             for part, item in zip(parts, items, strict=True):
                 self.assign(part, item)
             return
         star, after = stars[0], len(parts) - stars[0] - 1
         if len(items) < len(parts) - 1:
-            self.refuse(f"{len(items)} items are unpacked into {len(parts)} names", "Python raises ValueError here", node)
+            self.refuse(
+                f"{len(items)} items are unpacked into {len(parts)} names", "Python raises ValueError here", node
+            )
         middle = items[star : len(items) - after]
         given = [*items[:star], self.new_cell(ListCell(tuple(middle))), *items[len(items) - after :]]
         for part, item in zip(parts, given, strict=True):
@@ -201,8 +218,11 @@ class Statements(Access):
         before, after = self.style(current), self.style(new)
         if isinstance(before, Array) and before.dtype is not None and getattr(after, "dtype", None) == before.dtype:
             return new
-        self.refuse(f"`{symbol}=` on a value that is an array on one path and a number on another",
-                    "write a = a + b, or make it an array on every path", stmt)
+        self.refuse(
+            f"`{symbol}=` on a value that is an array on one path and a number on another",
+            "write a = a + b, or make it an array on every path",
+            stmt,
+        )
 
     def _in_place_container(self, symbol: str, current: CellRef, value: Value, stmt: ast.AugAssign) -> Value:
         cell = self.cell(current)
@@ -231,11 +251,17 @@ class Statements(Access):
         if have is None or new is None:
             if have is not None and "bifc".find(kinds[1]) <= "bifc".find(kinds[0]):
                 return
-            self.refuse(f"whether NumPy casts the result of `{symbol}=` here is known at run time only",
-                        f"write a = a {symbol} b, or convert with astype", stmt)
+            self.refuse(
+                f"whether NumPy casts the result of `{symbol}=` here is known at run time only",
+                f"write a = a {symbol} b, or convert with astype",
+                stmt,
+            )
         if not np.can_cast(new, have, "same_kind"):
-            self.refuse(f"`{symbol}=` of a result of dtype {new} into an array of dtype {have}: NumPy does not cast that",
-                        f"convert the array first, or write a = a {symbol} b", stmt)
+            self.refuse(
+                f"`{symbol}=` of a result of dtype {new} into an array of dtype {have}: NumPy does not cast that",
+                f"convert the array first, or write a = a {symbol} b",
+                stmt,
+            )
 
     # -------------------------------------------------------------------------------------------------- others
 
@@ -298,8 +324,15 @@ class Statements(Access):
             refuse("with", self.place(call), name=ast.unparse(call.func if isinstance(call, ast.Call) else call))
         args = self.sequence(call.args)
         kwargs = {k.arg: self.evaluate(k.value) for k in call.keywords if k.arg is not None}
-        manager = Num(self.builder.call(core.call_effect, Const(fn.obj), *[self.operand(a) for a in args], hint="context",
-                                        **{k: self.operand(v) for k, v in kwargs.items()}))
+        manager = Num(
+            self.builder.call(
+                core.call_effect,
+                Const(fn.obj),
+                *[self.operand(a) for a in args],
+                hint="context",
+                **{k: self.operand(v) for k, v in kwargs.items()},
+            )
+        )
         self._effect(_enter, manager)
         if item.optional_vars is not None:
             self.assign(item.optional_vars, Known(None))

@@ -83,7 +83,7 @@ class FunctionValue:
 
     node: ast.FunctionDef | ast.Lambda
     scope: Any  # the frame whose names it closes over; None for a global function
-    fn: FunctionType | None = None
+    fn: Any = None  # a FunctionType
     defaults: tuple[Value, ...] = ()
     kw_defaults: Mapping[str, Value] = field(default_factory=dict)
     name: str = "<lambda>"
@@ -112,12 +112,14 @@ class IterValue:
 
     `length`: a Python int where known at compile time (then a `for` over it is still a loop unless items are of
     different structure), else an integer Operand.  `item(index)` gives the Value at an index (Known int or Num).
-    `range_` holds (start, stop, step) operands when it is a plain range.
+    `range_` holds (start, stop, step) operands when it is a plain range.  `reusable`: it is no iterator in Python's
+    sense but a view (of a dict), good for any number of uses.
     """
 
     length: int | Operand
     item: Callable[[Value], Value]
     range_: tuple[Operand, Operand, Operand] | None = None
+    reusable: bool = False
 
 
 Value: TypeAlias = (
