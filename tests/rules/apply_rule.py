@@ -85,7 +85,7 @@ def _row(rule: Row, args: Sequence[Any], kwargs: Mapping[str, Any], out: Any, ou
     names = rule.bind([np.float64(a) if type(a) is float else a for a in args], kwargs)
     found = {}
     for i, name in enumerate(rule.params):
-        if name in rule.partials and i < len(args):
+        if name in rule.partials and i < len(args) and args[i] is not None:
             partial = eval(rule.partials[name], dict(rule.namespace), {**names, "out": out})
             product = np.multiply(out_bar, np.conj(partial) if np.iscomplexobj(partial) else partial)
             found[i] = fitted(product, args[i])

@@ -15,7 +15,7 @@ from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Const, Operand, Pack
 from pullback.rules.kinds import case
 from pullback.rules.lookup import Site
-from pullback.rules.numpy.reductions import M, T, V, unit_axes
+from pullback.rules.numpy.reductions import M, T, V, spread
 from pullback.rules.ops.infer import known
 from pullback.rules.registry import builder, op_of, rule
 from pullback.styles.broadcast import as_array
@@ -204,7 +204,7 @@ def _linear_quantile(site: Site) -> bool:
 )
 def quantile(a, q, axis=None, overwrite_input=False, method="linear", keepdims=False, *, out, out_bar):
     """The two neighbours in the order, by their weights; NaNs come last in the order and do not count."""
-    bar = unit_axes(out_bar, a, axis, keepdims)
+    bar = spread(out_bar, axis, keepdims)
     flat = np.reshape(a, (1, -1)) if axis is None else np.moveaxis(a, axis, -1)
     bars = np.reshape(bar, (1, 1)) if axis is None else np.moveaxis(bar, axis, -1)
     order = np.argsort(flat, axis=-1, kind="stable")

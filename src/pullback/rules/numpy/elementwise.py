@@ -16,7 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from pullback.rules.kinds import case
 from pullback.rules.registry import row, rule
+
+V = np.array([1.5, -0.5, 2.0])
+W = np.array([0.5, 1.0, -2.0])
 
 
 def shared(name: str, other: str = "") -> tuple[Any, ...]:
@@ -168,23 +172,52 @@ def above(x, y):
     return (x > y) + 0.5 * (x == y)
 
 
-@rule(np.clip, wrt="a, a_min, a_max, min, max", hop="H3")
-def clip(a, a_min=None, a_max=None, *, min=None, max=None, out, out_bar):
-    """Where a bound binds the derivative is the bound's; ties are shared."""
-    a = as_array(a)
-    low = as_array(min if a_min is None else a_min)
-    high = as_array(max if a_max is None else a_max)
+def bound(by_position, by_name):
+    """A bound of `np.clip`, in its older or its newer spelling."""
+    return by_name if by_position is None else by_position
+
+
+def within(a, low, high):
+    """How much of the derivative is the value's own."""
     if low is None and high is None:
-        return out_bar, None, None, None, None
-    if high is None:
-        low_bar = out_bar * above(low, a)
-        return out_bar * above(a, low), low_bar, None, low_bar, None
+        return 1
     if low is None:
-        high_bar = out_bar * above(a, high)
-        return out_bar * above(high, a), None, high_bar, None, high_bar
-    low_bar = out_bar * (above(low, a) * above(high, low))
-    high_bar = out_bar * above(np.maximum(a, low), high)
-    return out_bar * (above(a, low) * above(high, a)), low_bar, high_bar, low_bar, high_bar
+        return above(high, a)
+    if high is None:
+        return above(a, low)
+    return above(a, low) * above(high, a)
+
+
+def low_binds(a, low, high):
+    """How much is the lower bound's: the upper one has the last word."""
+    if high is None:
+        return above(low, a)
+    return above(low, a) * above(high, low)
+
+
+def high_binds(a, low, high):
+    """How much is the upper bound's."""
+    if low is None:
+        return above(a, high)
+    return above(np.maximum(a, low), high)
+
+
+row(
+    np.clip,
+    "a, a_min=None, a_max=None, min=None, max=None",
+    a="within(a, bound(a_min, min), bound(a_max, max))",
+    a_min="low_binds(a, a_min, bound(a_max, max))",
+    a_max="high_binds(a, bound(a_min, min), a_max)",
+    min="low_binds(a, min, bound(a_max, max))",
+    max="high_binds(a, bound(a_min, min), max)",
+    cases=(
+        case(V, 0.0, 1.0, wrt=(0,)),
+        case(V, W, 1.25, wrt=(0, 1, 2)),
+        case(V, None, 1.0, wrt=(0, 2)),
+        case(V, 0.25, None, wrt=(0, 1)),
+        case(V, 2.5, 1.0, wrt=(0, 1, 2)),
+    ),
+)
 
 
 @rule(np.where, wrt="x, y", hop="H3", linear="x, y")

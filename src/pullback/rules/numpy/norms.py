@@ -11,7 +11,7 @@ from pullback.rules.kinds import case
 from pullback.rules.lookup import Site
 from pullback.rules.numpy.linalg import TALL
 from pullback.rules.numpy.products import SS, S
-from pullback.rules.numpy.reductions import M, T, V, unit_axes
+from pullback.rules.numpy.reductions import M, T, V, spread
 from pullback.rules.registry import rule
 from pullback.styles.broadcast import as_array
 from pullback.styles.style import Array, Scalar, Static
@@ -62,7 +62,7 @@ NORMS = (
 @rule(np.linalg.norm, guard=_vector_norm_known, cases=NORMS)
 def norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):
     """The direction; 0 where the norm is 0.  Ties of the largest are shared."""
-    bar, n = unit_axes(out_bar, x, axis, keepdims), unit_axes(out, x, axis, keepdims)
+    bar, n = spread(out_bar, axis, keepdims), spread(out, axis, keepdims)
     if ord is None or ord == 2 or ord == "fro":
         return bar * (x / (n + (n == 0)))
     if ord == 1:

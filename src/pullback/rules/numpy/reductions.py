@@ -33,7 +33,7 @@ AXES = (
 
 
 def spread(bar, axis, keepdims):
-    """A reduction's cotangent with the reduced axes put back, of length 1."""
+    """A result with the reduced axes put back, of length 1 (a single number needs none)."""
     if axis is None or keepdims:
         return bar
     return np.expand_dims(bar, axis)
@@ -75,16 +75,7 @@ def mean(a, axis=None, dtype=None, keepdims=False, *, where=None, out, out_bar):
     if where is None:
         return np.broadcast_to(spread(out_bar / count(a, axis), axis, keepdims), np.shape(a))
     n = np.sum(np.broadcast_to(where, np.shape(a)), axis=axis, keepdims=True)
-    return np.where(where, unit_axes(out_bar, a, axis, keepdims) / n, 0)
-
-
-def unit_axes(bar, a, axis, keepdims):
-    """The cotangent at the full rank of the operand."""
-    if keepdims:
-        return bar
-    if axis is None:
-        return np.reshape(bar, (1,) * np.ndim(a))
-    return np.expand_dims(bar, axis)
+    return np.where(where, spread(out_bar, axis, keepdims) / n, 0)
 
 
 @rule(np.nanmean, cases=AXES)
@@ -94,7 +85,7 @@ def nanmean(a, axis=None, dtype=None, keepdims=False, *, where=None, out, out_ba
     if where is not None:
         valid = valid & where
     n = np.sum(valid, axis=axis, keepdims=True)
-    return np.where(valid, unit_axes(out_bar, a, axis, keepdims) / n, 0)
+    return np.where(valid, spread(out_bar, axis, keepdims) / n, 0)
 
 
 def centred(a, axis, where):
@@ -106,6 +97,8 @@ def centred(a, axis, where):
 
 def degrees_of_freedom(a, axis, ddof, where):
     """What the sum of squares is divided by: at least 0, as NumPy has it."""
+    if where is None and ddof == 0:
+        return count(a, axis)
     if where is None:
         return max(count(a, axis) - ddof, 0)
     return np.maximum(np.sum(np.broadcast_to(where, np.shape(a)), axis=axis, keepdims=True) - ddof, 0)
@@ -128,7 +121,7 @@ def var(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, correct
     """2 (a - mean) / n."""
     free = ddof if correction is None else correction
     n = degrees_of_freedom(a, axis, free, where)
-    return unit_axes(out_bar, a, axis, keepdims) * 2 / n * centred(a, axis, where)
+    return spread(out_bar, axis, keepdims) * 2 / n * centred(a, axis, where)
 
 
 @rule(np.std, cases=VARIANCES)
@@ -136,8 +129,8 @@ def std(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, correct
     """(a - mean) / (n std); 0 where the deviation is 0."""
     free = ddof if correction is None else correction
     n = degrees_of_freedom(a, axis, free, where)
-    s = unit_axes(out + (out == 0), a, axis, keepdims)
-    return unit_axes(out_bar, a, axis, keepdims) / n / s * centred(a, axis, where)
+    s = spread(out + (out == 0), axis, keepdims)
+    return spread(out_bar, axis, keepdims) / n / s * centred(a, axis, where)
 
 
 @rule(
@@ -149,7 +142,7 @@ def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, out,
     valid = ~np.isnan(a)
     n = np.maximum(np.sum(valid, axis=axis, keepdims=True) - ddof, 0)
     deviation = np.where(valid, a - np.nanmean(a, axis=axis, keepdims=True), 0)
-    return unit_axes(out_bar, a, axis, keepdims) * 2 / n * deviation
+    return spread(out_bar, axis, keepdims) * 2 / n * deviation
 
 
 @rule(
@@ -161,8 +154,8 @@ def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, out,
     valid = ~np.isnan(a)
     n = np.maximum(np.sum(valid, axis=axis, keepdims=True) - ddof, 0)
     deviation = np.where(valid, a - np.nanmean(a, axis=axis, keepdims=True), 0)
-    s = unit_axes(out + (out == 0), a, axis, keepdims)
-    return unit_axes(out_bar, a, axis, keepdims) / n / s * deviation
+    s = spread(out + (out == 0), axis, keepdims)
+    return spread(out_bar, axis, keepdims) / n / s * deviation
 
 
 # --------------------------------------------------------------------------------------------------- extremes
@@ -179,25 +172,25 @@ EXTREMES = (*AXES, case(M, axis=0, initial=0.5), case(M, axis=0, where=MASK, ini
 @rule((np.max, np.amax, np.min, np.amin), when="real", cases=EXTREMES)
 def extreme(a, axis=None, keepdims=False, initial=None, where=None, *, out, out_bar):
     """Ties are shared equally."""
-    chosen = a == unit_axes(out, a, axis, keepdims)
+    chosen = a == spread(out, axis, keepdims)
     if where is not None:
         chosen = chosen & where
-    return shared_out(unit_axes(out_bar, a, axis, keepdims), chosen, axis)
+    return shared_out(spread(out_bar, axis, keepdims), chosen, axis)
 
 
 @rule((np.nanmax, np.nanmin), cases=AXES)
 def nan_extreme(a, axis=None, keepdims=False, initial=None, where=None, *, out, out_bar):
     """Ties are shared equally among what is not NaN."""
-    chosen = a == unit_axes(out, a, axis, keepdims)
+    chosen = a == spread(out, axis, keepdims)
     if where is not None:
         chosen = chosen & where
-    return shared_out(unit_axes(out_bar, a, axis, keepdims), chosen, axis)
+    return shared_out(spread(out_bar, axis, keepdims), chosen, axis)
 
 
 @rule(np.ptp, cases=(case(V), case(M), case(M, axis=0), case(M, axis=1, keepdims=True), case(T, axis=(0, 2))))
 def ptp(a, axis=None, keepdims=False, *, out, out_bar):
     """The largest less the smallest."""
-    bar = unit_axes(out_bar, a, axis, keepdims)
+    bar = spread(out_bar, axis, keepdims)
     high = shared_out(bar, a == np.max(a, axis=axis, keepdims=True), axis)
     low = shared_out(bar, a == np.min(a, axis=axis, keepdims=True), axis)
     return high - low
@@ -206,14 +199,25 @@ def ptp(a, axis=None, keepdims=False, *, out, out_bar):
 # --------------------------------------------------------------------------------------------------- products
 
 
-def others(a, axis):
-    """The product of all the other elements along one axis: of those before times of those after."""
-    moved = np.moveaxis(a, axis, -1)
-    turned = np.flip(moved, -1)
-    first = np.ones_like(moved[..., :1])
-    before = np.cumprod(np.concatenate((first, moved[..., :-1]), axis=-1), axis=-1)
+def others(a):
+    """The product of all the other elements along the last axis: of those before times of those after."""
+    turned = np.flip(a, -1)
+    first = np.ones_like(a[..., :1])
+    before = np.cumprod(np.concatenate((first, a[..., :-1]), axis=-1), axis=-1)
     after = np.cumprod(np.concatenate((first, turned[..., :-1]), axis=-1), axis=-1)
-    return np.moveaxis(before * np.flip(after, -1), -1, axis)
+    return before * np.flip(after, -1)
+
+
+def others_along(a, axis):
+    """As `others`, over all axes, one, or several."""
+    if axis is None:
+        return np.reshape(others(np.ravel(a)), np.shape(a))
+    if isinstance(axis, tuple):
+        ends = tuple(range(-len(axis), 0))
+        moved = np.moveaxis(a, axis, ends)
+        flat = np.reshape(moved, np.shape(moved)[: -len(axis)] + (-1,))
+        return np.moveaxis(np.reshape(others(flat), np.shape(moved)), ends, axis)
+    return np.moveaxis(others(np.moveaxis(a, axis, -1)), -1, axis)
 
 
 @rule(
@@ -236,17 +240,8 @@ def prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *, 
     factors = np.asarray(a)
     if where is not None:
         factors = np.where(where, factors, 1)
-    start = 1 if initial is None else initial
-    bar = unit_axes(out_bar * start, factors, axis, keepdims)
-    if axis is None:
-        return masked(bar * np.reshape(others(np.ravel(factors), 0), np.shape(factors)), where)
-    if isinstance(axis, tuple):
-        ends = tuple(range(-len(axis), 0))
-        moved = np.moveaxis(factors, axis, ends)
-        flat = np.reshape(moved, np.shape(moved)[: -len(axis)] + (-1,))
-        rest = np.moveaxis(np.reshape(others(flat, -1), np.shape(moved)), ends, axis)
-        return masked(bar * rest, where)
-    return masked(bar * others(factors, axis), where)
+    bar = spread(out_bar if initial is None else out_bar * initial, axis, keepdims)
+    return masked(bar * others_along(factors, axis), where)
 
 
 @rule(np.nanprod, cases=(case(V), case(M), case(M, axis=0), case(M, axis=1, keepdims=True)))
@@ -256,12 +251,8 @@ def nanprod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, 
     if where is not None:
         valid = valid & where
     factors = np.where(valid, a, 1)
-    bar = unit_axes(out_bar if initial is None else out_bar * initial, factors, axis, keepdims)
-    if axis is None:
-        rest = np.reshape(others(np.ravel(factors), 0), np.shape(factors))
-    else:
-        rest = others(factors, axis)
-    return np.where(valid, bar * rest, 0)
+    bar = spread(out_bar if initial is None else out_bar * initial, axis, keepdims)
+    return np.where(valid, bar * others_along(factors, axis), 0)
 
 
 # --------------------------------------------------------------------------------------------------- averages
@@ -281,12 +272,12 @@ def nanprod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, 
 )
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False, out, out_bar):
     """sum(w a) / sum(w)."""
-    bar = unit_axes(out_bar, a, axis, keepdims)
+    bar = spread(out_bar, axis, keepdims)
     if weights is None:
         return np.broadcast_to(bar / count(a, axis), np.shape(a)), None
     w = along(weights, a, axis)
     share = bar / np.sum(np.broadcast_to(w, np.shape(a)), axis=axis, keepdims=True)
-    w_bar = share * (a - unit_axes(out, a, axis, keepdims))
+    w_bar = share * (a - spread(out, axis, keepdims))
     if np.ndim(weights) == np.ndim(a):
         return share * w, w_bar
     rest = tuple(k for k in range(np.ndim(a)) if k != axis % np.ndim(a))
