@@ -22,7 +22,7 @@ from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder, const, index_step, slice_
 from pullback.ir.core_ops import OPERATORS
 from pullback.ir.nodes import Block, Pack, Var
-from pullback.styles.style import ListOf
+from pullback.styles.style import Array, ListOf
 
 INNER = index_step(slice_(const(1), const(-1)))
 ZERO = index_step(const(0))
@@ -302,3 +302,13 @@ def test_a_saved_list_is_made_ours_by_one_copy_before_the_loop() -> None:
     x0 = np.ones(2)
     _, (history, last) = load(generated, "f")(x0, 2)
     assert not any(np.shares_memory(a, x0) for a in (*history, last))
+
+
+def test_a_number_where_an_array_of_rank_zero_is_meant_becomes_an_array() -> None:
+    b, x = Builder(), Var("x", Array(np.dtype(float), ()))
+    y = b.call(op(np.sin), x, hint="y")
+    y = b.call(core.store, y, const(2.0), hint="y")
+    y = b.call(core.store, y, b.call(OPERATORS["*"], y, const(3.0)), hint="y")
+    generated = emit_module([function(b, [x], y)])
+    assert load(generated, "f")(np.array(1.0)) == 6.0
+    assert generated.source.count("asarray") == 1

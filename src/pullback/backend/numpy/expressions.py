@@ -149,7 +149,7 @@ class Expressions:
     def _copy(self, stmt: Call) -> ast.expr:
         (array,) = stmt.args
         style = style_of(array)
-        if isinstance(style, Array) and style.axes is not None and (len(style.axes) < 2 or style.contiguous):
+        if isinstance(style, Array) and style.axes and (len(style.axes) == 1 or style.contiguous):
             return call(ast.Attribute(self.operand(array), "copy", ast.Load()))
         return call(self.module.numpy("copy"), self.operand(array))
 

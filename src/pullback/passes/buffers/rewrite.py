@@ -38,6 +38,7 @@ class Rewriter:
 
     decisions: Decisions
     copies: list[Copy] = field(default_factory=list)
+    arrays: set[Var] = field(default_factory=set)  # certainly arrays, whatever their rank
     newest: dict[Var, Var] = field(
         default_factory=dict
     )  # an array, and what it is now after a write in place
@@ -87,14 +88,29 @@ class Rewriter:
         in_place = reason is None and isinstance(base, Var)
         if stmt.op is core.accumulate and not (in_place and isinstance(style_of(base), Array)):
             out.append(replace(stmt, op=core.OPERATORS["+"]))  # a number, or a fresh array either way
-        elif not stmt.op.writes or in_place:
+        elif not stmt.op.writes:
             out.append(stmt)
+        elif in_place:
+            out.append(self._on_array(stmt, out))
         else:
             assert base is not None
             copied = self._copy(base, stmt.targets[0], stmt.loc, reason or "", out)
             out.append(replace(stmt, args=(copied, *stmt.args[1:])))
+        if stmt.op in (core.store, core.add_at):
+            self.arrays.update(stmt.targets)
         if stmt.op.writes and in_place and isinstance(base, Var):
             self.newest[base] = stmt.targets[0]
+
+    def _on_array(self, stmt: Call, out: list[Stmt]) -> Call:
+        """A write whose operand is an array: NumPy gives a number for what is computed of arrays of rank 0."""
+        base = stmt.args[0]
+        assert isinstance(base, Var)
+        style = base.style
+        if stmt.op is core.accumulate or not isinstance(style, Array) or style.axes or base in self.arrays:
+            return stmt
+        array = Var(base.hint, style)
+        out.append(Call((array,), core.same, (base,), loc=stmt.loc))
+        return replace(stmt, args=(array, *stmt.args[1:]))
 
     def _now(self, var: Operand) -> Var:
         """The last version of an array, which has its shape; reading that keeps no other name of it alive."""
