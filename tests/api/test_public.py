@@ -436,10 +436,41 @@ def test_explain_as_data_and_text() -> None:
     assert tanh.line > 0
     assert [t.hop for t in tanh.trace] == ["H0", "H1", "H2", "H3"]
     assert report.copies == ()
-    text = str(report)
-    assert "np.tanh" in text
-    assert "H2" in text
-    assert "no array is copied" in text
+    assert tanh.text == "return np.sum(np.tanh(y))"
+    header, *rows = str(report).splitlines()
+    assert header.split() == ["line", "call", "hop", "path", "rule"]
+    assert any("np.tanh (ufunc)" in row and "H2" in row for row in rows)
+    assert rows[-1] == "no array is copied"
+    assert "H3: row for np.tanh" in str(tanh)
+
+
+def test_explain_shows_copies_and_rejected_rules() -> None:
+    @pb.differentiable
+    def f(x, y):
+        x[0] = 2.0
+        return np.sum(x * y)
+
+    report = f.explain(X, Y)
+    (copy,) = report.copies
+    assert (copy.name, copy.line) == ("x", report.sites[0].line - 1)
+    assert str(copy) in str(report)
+
+    def special(x):
+        return 2.0 * x
+
+    for priority in (1, 2):
+
+        @pb.rule(special, priority=priority)
+        def _(x, *, out, out_bar):
+            return 2.0 * out_bar
+
+    @pb.differentiable
+    def g(x):
+        return np.sum(special(x))
+
+    sites = [s for s in g.explain(X).sites if s.rejected]
+    assert sites
+    assert "looked at and not used" in str(g.explain(X))
 
 
 # --------------------------------------------------------------------------------------------------- check_gradients
