@@ -3,9 +3,9 @@
 A row is (function, arguments); `REFUSED` rows must be refused.  Users write such code, so its style is theirs.
 """
 
-# ruff: noqa: B, SIM, UP032, N802
+# ruff: noqa: B905, SIM115, N802
 
-# ruff: noqa: B, SIM, UP032, N802
+# ruff: noqa: B905, SIM115, N802
 
 from __future__ import annotations
 
@@ -832,7 +832,40 @@ def sort_list(x):
     return items
 
 
+def list_changed_in_loop(x):
+    items = [x, 2 * x, 3 * x]
+    s = 0.0
+    for i, v in enumerate(items):
+        if i == 0:
+            items[1] = x * x
+        s = s + v
+    return s
+
+
+def dict_changed_in_loop(x):
+    d = {"a": x, "b": 2 * x, "c": x * x}
+    s = 0.0
+    for _, v in d.items():
+        d["c"] = v + 1.0
+        s = s + v
+    return s + len(d.keys()) + ("a" in d) + sum(v for v in d.values())
+
+
+def dict_views(x):
+    d = {"a": x, "b": 2 * x}
+    names = d.keys()
+    s = 0.0
+    for k in names:
+        s = s + d[k]
+    for k in sorted(names):
+        s = s + d[k] * d[k]
+    e = {k: v * 2 for k, v in d.items()}
+    a, b = e.values()
+    return s + a * b + sum([*e.values()]) + sum(map(abs, e.values()))
+
+
 CONTAINERS: list[Row] = [
+    (list_changed_in_loop, (V,)), (dict_changed_in_loop, (V,)), (dict_views, (V,)),
     (list_methods, (1.5,)), (growing, (V,)), (growing_pop, (V,)), (growing_extend, (V,)), (rows_in_list, (A,)),
     (known_list, (1.5,)), (dict_methods, (1.5,)), (dict_in, (1.5,)), (tuple_methods, (1.5,)), (strings, (1.5,)),
     (sort_list, (V,)),
@@ -1041,7 +1074,23 @@ STEPS: list[Row] = [
 ]
 
 
+def late_generator(x):
+    k = 3.0
+    g = (v * k for v in x)  # here
+    k = 2.0
+    return sum(g) + k
+
+
+def late_view(x):
+    d = {"a": x}
+    names = d.keys()
+    d["b"] = 2 * x
+    return sum(d[k] for k in names)  # here
+
+
 REFUSED: list[Row] = [
+    (late_generator, (V,)),
+    (late_view, (V,)),
     (lambda x: np.broadcast_to(x, (2, 4)).fill(1.0), (V,)),
     (lambda x: x.diagonal().sort(), (S,)),
     (spent, (V,)),

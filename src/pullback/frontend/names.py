@@ -231,6 +231,7 @@ class Names(Core):
     def _parameter_cell(self, cell: Any) -> Value:
         number = next(self._ids)
         (self.outside_cells if cell.param in self.fixed else self.state.cells)[number] = cell
+        self.parameter_of[number] = cell.param
         return ArrayRef(number) if isinstance(cell, ArrayCell) else CellRef(number)
 
     # ---------------------------------------------------------------------------------------------- attributes

@@ -38,7 +38,7 @@ def length(ctx: Context, value: Value) -> Value:
     match value:
         case TupleValue(items):
             return Known(len(items))
-        case IterValue() if value.range_ is not None:
+        case IterValue() if value.range_ is not None or value.reusable:
             return iteration.length_value(value)
         case Known(obj) if hasattr(obj, "__len__"):
             return Known(len(obj))

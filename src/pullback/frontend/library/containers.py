@@ -6,7 +6,7 @@ of the IR.  Dicts have keys known at compile time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from pullback.frontend.context import Context
@@ -18,6 +18,7 @@ from pullback.frontend.values import (
     DictCell,
     FrozenRef,
     GrowingCell,
+    IterValue,
     Known,
     ListCell,
     Num,
@@ -229,17 +230,31 @@ def _value_of_key(key: Any) -> Value:
 
 def keys(ctx: Context, owner: Value) -> Value:
     """`table.keys()`."""
-    return TupleValue(tuple(_value_of_key(k) for k in _dict(ctx, owner)))
+    return _view(ctx, owner, lambda key, value: _value_of_key(key))
 
 
 def values(ctx: Context, owner: Value) -> Value:
     """`table.values()`."""
-    return TupleValue(tuple(_dict(ctx, owner).values()))
+    return _view(ctx, owner, lambda key, value: value)
 
 
 def items(ctx: Context, owner: Value) -> Value:
     """`table.items()`."""
-    return TupleValue(tuple(TupleValue((_value_of_key(k), v)) for k, v in _dict(ctx, owner).items()))
+    return _view(ctx, owner, lambda key, value: TupleValue((_value_of_key(key), value)))
+
+
+def _view(ctx: Context, owner: Value, part: Callable[[Any, Value], Value]) -> Value:
+    """A view of a dict: what it shows is read when it is asked for, from the dict as it is then."""
+    known = list(_dict(ctx, owner))
+
+    def item(index: Value) -> Value:
+        place = ctx.known(index)
+        table = _dict(ctx, owner)
+        if list(table) != known:
+            ctx.refuse("a dict gains or loses keys while a view of it is in use", "copy the view: list(d.items())")
+        return part(known[place], table[known[place]])
+
+    return IterValue(len(known), item, reusable=True)
 
 
 def update(ctx: Context, owner: Value, other: Value = NONE, /, **named: Value) -> Value:

@@ -11,8 +11,10 @@ from pullback.frontend.context import Context
 from pullback.frontend.library import facts
 from pullback.frontend.library.calls import held
 from pullback.frontend.values import (
+    CellRef,
     IterValue,
     Known,
+    ListCell,
     Num,
     TupleValue,
     Value,
@@ -37,6 +39,8 @@ def iterator(ctx: Context, value: Value) -> IterValue | None:
     if isinstance(value, IterValue):
         return value
     items = ctx.iterate(value)
+    if items is not None and isinstance(value, CellRef) and isinstance(ctx.cell(value), ListCell):
+        return IterValue(len(items), lambda index: ctx.subscript(value, index))  # as it is when the item is asked for
     if items is not None:
         return of_items(ctx, items)
     style = ctx.style(value)
