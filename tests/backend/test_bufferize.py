@@ -22,7 +22,7 @@ from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder, const, index_step, slice_
 from pullback.ir.core_ops import OPERATORS
 from pullback.ir.nodes import Block, Pack, Var
-from pullback.styles.style import Array, ListOf
+from pullback.styles.style import ListOf
 
 INNER = index_step(slice_(const(1), const(-1)))
 ZERO = index_step(const(0))
@@ -305,10 +305,13 @@ def test_a_saved_list_is_made_ours_by_one_copy_before_the_loop() -> None:
 
 
 def test_a_number_where_an_array_of_rank_zero_is_meant_becomes_an_array() -> None:
-    b, x = Builder(), Var("x", Array(np.dtype(float), ()))
+    b, x = Builder(), Var("x", NUMBER)
     y = b.call(op(np.sin), x, hint="y")
     y = b.call(core.store, y, const(2.0), hint="y")
-    y = b.call(core.store, y, b.call(OPERATORS["*"], y, const(3.0)), hint="y")
-    generated = emit_module([function(b, [x], y)])
-    assert load(generated, "f")(np.array(1.0)) == 6.0
-    assert generated.source.count("asarray") == 1
+    z = b.call(core.store, y, b.call(OPERATORS["*"], y, const(3.0)), hint="z")
+    unknown = b.call(core.same, x, hint="a")
+    c = b.call(core.store, b.call(OPERATORS["*"], unknown, const(2.0), hint="c"), z, hint="c")
+    c = b.call(core.store, c, const(5.0), hint="c")
+    generated = emit_module([function(b, [x], y, z, c)])
+    assert load(generated, "f")(np.float64(1.0)) == (2.0, 6.0, 5.0)
+    assert generated.source.count("asarray") == 2  # one of them the program's own

@@ -96,7 +96,7 @@ class Rewriter:
             assert base is not None
             copied = self._copy(base, stmt.targets[0], stmt.loc, reason or "", out)
             out.append(replace(stmt, args=(copied, *stmt.args[1:])))
-        if stmt.op in (core.store, core.add_at):
+        if stmt.op in (core.store, core.add_at) and isinstance(stmt.targets[0].style, Array):
             self.arrays.update(stmt.targets)
         if stmt.op.writes and in_place and isinstance(base, Var):
             self.newest[base] = stmt.targets[0]
@@ -106,10 +106,17 @@ class Rewriter:
         base = stmt.args[0]
         assert isinstance(base, Var)
         style = base.style
-        if stmt.op is core.accumulate or not isinstance(style, Array) or style.axes or base in self.arrays:
+        if (
+            stmt.op not in (core.store, core.add_at)
+            or base in self.arrays
+            or (isinstance(style, Array) and style.axes)
+        ):
             return stmt
         array = Var(base.hint, style)
-        out.append(Call((array,), core.same, (base,), loc=stmt.loc))
+        made = (
+            core.same if isinstance(style, Array) else core.copy
+        )  # a number shares nothing, an array of it might
+        out.append(Call((array,), made, (base,), loc=stmt.loc))
         return replace(stmt, args=(array, *stmt.args[1:]))
 
     def _now(self, var: Operand) -> Var:
