@@ -41,6 +41,7 @@ RULE_TABLES = (
     "scans",
     "shaping",
     "joining",
+    "items",
     "selection",
     "products",
     "einsum",

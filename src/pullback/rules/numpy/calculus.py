@@ -1,7 +1,6 @@
 """Differences, integrals, statistics of order, functions with several array arguments."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
-# ruff: noqa: RUF005
 # Rule functions are text in the language that we compile: their operands are of any style.
 
 from __future__ import annotations

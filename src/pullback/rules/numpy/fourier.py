@@ -24,7 +24,7 @@ def to_length(bar, n, length, axis):
     if n is None:
         return bar
     moved = np.moveaxis(bar, axis, -1)
-    total = np.zeros(np.shape(moved)[:-1] + (length,), dtype=bar.dtype)  # noqa: RUF005
+    total = np.zeros(np.shape(moved)[:-1] + (length,), dtype=bar.dtype)
     total[..., : np.shape(moved)[-1]] = moved[..., :length]
     return np.moveaxis(total, -1, axis)
 

@@ -1,7 +1,6 @@
 """Arrays made of several: each gets its part of the cotangent."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
-# ruff: noqa: RUF005
 # Rule functions are text in the language that we compile: their operands are of any style.
 
 from __future__ import annotations
@@ -75,7 +74,9 @@ def astype(x, dtype, *, copy=True, out, out_bar):
 # ---------------------------------------------------------------------------------------------- concatenation
 
 
-def _known_axis(position: int):
+def known_axis(position: int):
+    """A guard: the axis is known at compile time."""
+
     def guard(site: Site) -> bool:
         axis = site.option("axis", position)
         return axis is None or isinstance(axis, Static)
@@ -158,7 +159,7 @@ def _prepended(rank: int, least: int, axis: int) -> int:
 @builder(
     np.concatenate,
     when="sequence",
-    guard=_known_axis(1),
+    guard=known_axis(1),
     linear="arrays",
     cases=(
         case((V, W)),
@@ -227,7 +228,7 @@ def column_stack(
 @builder(
     np.append,
     wrt=(0, 1),
-    guard=_known_axis(2),
+    guard=known_axis(2),
     linear="arr, values",
     cases=(case(V, W), case(V, 2.0), case(M, ROW, axis=0), case(M, V)),
 )
@@ -245,7 +246,7 @@ def append(
     return list(pieces.items)
 
 
-@rule(np.concatenate, when="list", guard=_known_axis(1), cases=())
+@rule(np.concatenate, when="list", guard=known_axis(1), cases=())
 def concatenate_list(arrays, axis=0, *, out, out_bar):
     """A run-time list of slices."""
     moved = np.moveaxis(out_bar, axis, 0)
@@ -298,30 +299,6 @@ def column_stack_list(tup, *, out, out_bar):
     return np.transpose(out_bar)
 
 
-@rule(np.vstack, when="array:2", cases=(case(M),))
-def rows_stacked(tup, *, out, out_bar):
-    """The rows of a matrix, stacked again."""
-    return out_bar
-
-
-@rule(np.column_stack, when="array:2", cases=(case(M),))
-def rows_as_columns(tup, *, out, out_bar):
-    """The rows of a matrix, as columns."""
-    return np.transpose(out_bar)
-
-
-@rule(np.concatenate, when="array:2", guard=_known_axis(1), cases=(case(M),))
-def rows_joined(arrays, axis=0, *, out, out_bar):
-    """The rows of a matrix, end to end."""
-    return np.reshape(out_bar, np.shape(arrays))
-
-
-@rule(np.hstack, when="array:2", cases=(case(M),))
-def rows_beside(tup, *, out, out_bar):
-    """The rows of a matrix, end to end."""
-    return np.reshape(out_bar, np.shape(tup))
-
-
 @rule(
     np.stack,
     linear="arrays",
@@ -340,22 +317,7 @@ def stack(arrays, axis=0, *, dtype=None, out, out_bar):
     return np.moveaxis(out_bar, axis, 0)
 
 
-# ---------------------------------------------------------------------------------------- deleting, inserting
-
-
-@rule(
-    np.delete,
-    linear="arr",
-    cases=(case(V, 1), case(M, 0, axis=0), case(M, np.array([0, 2]), axis=1), case(V, np.array([0]))),
-)
-def delete(arr, obj, axis=None, *, out, out_bar):
-    """Zero for what was deleted."""
-    at = 0 if axis is None else axis
-    n = np.size(arr) if axis is None else np.shape(arr)[axis]
-    moved = np.moveaxis(out_bar, at, 0)
-    bar = np.zeros((n,) + np.shape(moved)[1:], dtype=moved.dtype)
-    bar[np.delete(np.arange(n), obj)] = moved
-    return np.reshape(np.moveaxis(bar, 0, at), np.shape(arr))
+# ----------------------------------------------------------------------------------------------------- blocks
 
 
 @builder(

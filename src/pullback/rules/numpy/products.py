@@ -4,7 +4,6 @@ With complex operands each cotangent is multiplied by the conjugate of the other
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
-# ruff: noqa: B905, RUF005
 # Rule functions are text in the language that we compile: their operands are of any style.
 
 from __future__ import annotations

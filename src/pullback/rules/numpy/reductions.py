@@ -1,7 +1,6 @@
 """Sums, products, means, extremes over axes."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
-# ruff: noqa: RUF005
 # Rule functions are text in the language that we compile: their operands are of any style.
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Functions that move elements: each sends the cotangent the way back."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-incomplete-defs
-# ruff: noqa: B905, RUF005
 # Rule functions are text in the language that we compile: their operands are of any style.
 
 from __future__ import annotations
