@@ -8,10 +8,10 @@ def affine_value_and_grad(x, b, c):
     with np.errstate(all="ignore"):
         # programs.py:122  return np.sum(np.exp(x * b + c))
         t_bar = 1.0 * t
-        t_bar_2 = t_bar * b
+        x_bar = t_bar * b
         b_bar = np.sum(t_bar * x, axis=0)
         c_bar = float(np.sum(t_bar))
-    return value, (t_bar_2, b_bar, c_bar)
+    return value, (x_bar, b_bar, c_bar)
 
 
 def affine_primal(x, b, c):
@@ -26,7 +26,7 @@ def affine_pullback(residuals, value_bar):
     with np.errstate(all="ignore"):
         # programs.py:122  return np.sum(np.exp(x * b + c))
         t_bar = value_bar * t
-        t_bar_2 = t_bar * b
+        x_bar = t_bar * b
         b_bar = np.sum(t_bar * x, axis=0)
         c_bar = float(np.sum(t_bar))
-    return t_bar_2, b_bar, c_bar
+    return x_bar, b_bar, c_bar

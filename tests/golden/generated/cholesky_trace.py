@@ -1,6 +1,6 @@
 import numpy as np
 
-from pullback.runtime import copy_list, unbroadcast
+from pullback.runtime import unbroadcast
 
 
 def cholesky_trace_value_and_grad(A):
@@ -17,13 +17,12 @@ def cholesky_trace_value_and_grad(A):
     L_saved = []
     for j in range(n):
         A_2 = A[j, j]
-        L_2 = L[j, :j]
+        L_2 = L[j, :j].copy()
         L_saved.append(L_2)
         t = L_2 * L_2
         d = A_2 - np.sum(t)
         t_2 = np.sqrt(d)
         t_saved.append(t_2)
-        L = L.copy()
         L[j, j] = t_2
         L_saved_4 = []
         t_saved_2 = []
@@ -32,9 +31,9 @@ def cholesky_trace_value_and_grad(A):
         L_saved_2 = []
         for i in range(j + 1, n):
             A_2 = A[i, j]
-            L_2 = L[i, :j]
+            L_2 = L[i, :j].copy()
             L_saved_2.append(L_2)
-            L_3 = L[j, :j]
+            L_3 = L[j, :j].copy()
             L_saved_3.append(L_3)
             t_2 = L_2 * L_3
             t_3 = A_2 - np.sum(t_2)
@@ -42,7 +41,6 @@ def cholesky_trace_value_and_grad(A):
             L_saved_4.append(L_2)
             t_3 = t_3 / L_2
             t_saved_2.append(t_3)
-            L = L.copy()
             L[i, j] = t_3
             t_shape_saved_2.append(t_2.shape)
         L_saved_saved.append(L_saved_4)
@@ -60,29 +58,33 @@ def cholesky_trace_value_and_grad(A):
         L_bar[0] += np.sum(1.0 * L, axis=0)
         # programs.py:71  for j in range(n):
         A_bar = np.zeros_like(A)
-        for j, L_saved, t_saved, t_shape_saved, L_saved_2, L_saved_3, t, _, L in zip(reversed(range(n)), reversed(L_saved_saved), reversed(t_saved_saved), reversed(t_shape_saved_saved), reversed(L_saved_saved_2), reversed(L_saved_saved_3), reversed(t_saved), reversed(t_shape_saved), reversed(L_saved)):
+        for (j, L_saved, t_saved, t_shape_saved, L_saved_2, L_saved_3, t, _,
+            L) in zip(reversed(range(n)), reversed(L_saved_saved),
+            reversed(t_saved_saved), reversed(t_shape_saved_saved),
+            reversed(L_saved_saved_2), reversed(L_saved_saved_3),
+            reversed(t_saved), reversed(t_shape_saved), reversed(L_saved)):
             # programs.py:74  for i in range(j + 1, n):
             t_4 = j + 1
             for i, L_2, t_2, t_shape, L_3, L_4 in zip(reversed(range(t_4, n)),
                 reversed(L_saved), reversed(t_saved), reversed(t_shape_saved),
                 reversed(L_saved_2), reversed(L_saved_3)):
                 # programs.py:75  L[i, j] = (A[i, j] - np.sum(L[i, :j] * L[j, :j])) / L[j, j]
-                stored_bar = L_bar[i, j]
+                t_bar = L_bar[i, j]
                 L_bar[i, j] = 0.0
-                t_bar = stored_bar * (1 / L_2)
-                L_bar[j, j] += stored_bar * (-t_2 / L_2)
-                bar = np.broadcast_to(-t_bar, (t_shape[0],))
-                L_bar_2 = unbroadcast(bar * L_3, L_4.shape)
-                L_bar[j, :j] += unbroadcast(bar * L_4, L_3.shape)
+                A_bar_2 = t_bar * (1 / L_2)
+                L_bar[j, j] += t_bar * (-t_2 / L_2)
+                t_bar = np.broadcast_to(-A_bar_2, (t_shape[0],))
+                L_bar_2 = unbroadcast(t_bar * L_3, L_4.shape)
+                L_bar[j, :j] += unbroadcast(t_bar * L_4, L_3.shape)
                 L_bar[i, :j] += L_bar_2
-                A_bar[i, j] += t_bar
+                A_bar[i, j] += A_bar_2
             # programs.py:73  L[j, j] = np.sqrt(d)
-            stored_bar = L_bar[j, j]
+            t_bar = L_bar[j, j]
             L_bar[j, j] = 0.0
-            t_bar = stored_bar * (0.5 / t)
+            d_bar = t_bar * (0.5 / t)
             # programs.py:72  d = A[j, j] - np.sum(L[j, :j] * L[j, :j])
-            L_bar[j, :j] += 2.0 * -t_bar * L
-            A_bar[j, j] += t_bar
+            L_bar[j, :j] += 2.0 * -d_bar * L
+            A_bar[j, j] += d_bar
     return value, A_bar
 
 
@@ -100,13 +102,12 @@ def cholesky_trace_primal(A):
     L_saved = []
     for j in range(n):
         A_2 = A[j, j]
-        L_2 = L[j, :j]
+        L_2 = L[j, :j].copy()
         L_saved.append(L_2)
         t = L_2 * L_2
         d = A_2 - np.sum(t)
         t_2 = np.sqrt(d)
         t_saved.append(t_2)
-        L = L.copy()
         L[j, j] = t_2
         L_saved_4 = []
         t_saved_2 = []
@@ -115,9 +116,9 @@ def cholesky_trace_primal(A):
         L_saved_2 = []
         for i in range(j + 1, n):
             A_2 = A[i, j]
-            L_2 = L[i, :j]
+            L_2 = L[i, :j].copy()
             L_saved_2.append(L_2)
-            L_3 = L[j, :j]
+            L_3 = L[j, :j].copy()
             L_saved_3.append(L_3)
             t_2 = L_2 * L_3
             t_3 = A_2 - np.sum(t_2)
@@ -125,7 +126,6 @@ def cholesky_trace_primal(A):
             L_saved_4.append(L_2)
             t_3 = t_3 / L_2
             t_saved_2.append(t_3)
-            L = L.copy()
             L[i, j] = t_3
             t_shape_saved_2.append(t_2.shape)
         L_saved_saved.append(L_saved_4)
@@ -134,47 +134,52 @@ def cholesky_trace_primal(A):
         L_saved_saved_2.append(L_saved_3)
         L_saved_saved_3.append(L_saved_2)
         t_shape_saved.append(t.shape)
-    L_saved_saved_4 = copy_list(L_saved_saved_3)
     value = np.sum(L * L[0])
     A_shape = A.shape
     return value, (L, A_shape, n, L_saved_saved, t_saved_saved,
-        t_shape_saved_saved, L_saved_saved_2, L_saved_saved_4, t_saved,
+        t_shape_saved_saved, L_saved_saved_2, L_saved_saved_3, t_saved,
         t_shape_saved, L_saved)
 
 
 def cholesky_trace_pullback(residuals, value_bar):
     """Cotangent of the value of `cholesky_trace` -> cotangent of A."""
-    L, A_shape, n, L_saved_saved, t_saved_saved, t_shape_saved_saved, L_saved_saved_2, L_saved_saved_3, t_saved, t_shape_saved, L_saved = residuals
+    (L, A_shape, n, L_saved_saved, t_saved_saved, t_shape_saved_saved,
+        L_saved_saved_2, L_saved_saved_3, t_saved, t_shape_saved,
+        L_saved) = residuals
     with np.errstate(all="ignore"):
         # programs.py:76  return np.sum(L * L[0])
         L_2 = L[0]
         t_shape = (L * L_2).shape
-        bar = np.broadcast_to(value_bar, (t_shape[0], t_shape[1]))
-        L_bar = bar * L_2
+        t_bar = np.broadcast_to(value_bar, (t_shape[0], t_shape[1]))
+        L_bar = t_bar * L_2
         L_bar[0] += np.sum(value_bar * L, axis=0)
         # programs.py:71  for j in range(n):
         A_bar = np.zeros(A_shape)
-        for j, L_saved, t_saved, t_shape_saved, L_saved_2, L_saved_3, t, _, L in zip(reversed(range(n)), reversed(L_saved_saved), reversed(t_saved_saved), reversed(t_shape_saved_saved), reversed(L_saved_saved_2), reversed(L_saved_saved_3), reversed(t_saved), reversed(t_shape_saved), reversed(L_saved)):
+        for (j, L_saved, t_saved, t_shape_saved, L_saved_2, L_saved_3, t, _,
+            L) in zip(reversed(range(n)), reversed(L_saved_saved),
+            reversed(t_saved_saved), reversed(t_shape_saved_saved),
+            reversed(L_saved_saved_2), reversed(L_saved_saved_3),
+            reversed(t_saved), reversed(t_shape_saved), reversed(L_saved)):
             # programs.py:74  for i in range(j + 1, n):
             t_3 = j + 1
             for i, L_2, t_2, t_shape, L_3, L_4 in zip(reversed(range(t_3, n)),
                 reversed(L_saved), reversed(t_saved), reversed(t_shape_saved),
                 reversed(L_saved_2), reversed(L_saved_3)):
                 # programs.py:75  L[i, j] = (A[i, j] - np.sum(L[i, :j] * L[j, :j])) / L[j, j]
-                stored_bar = L_bar[i, j]
+                t_bar = L_bar[i, j]
                 L_bar[i, j] = 0.0
-                t_bar = stored_bar * (1 / L_2)
-                L_bar[j, j] += stored_bar * (-t_2 / L_2)
-                bar = np.broadcast_to(-t_bar, (t_shape[0],))
-                L_bar_2 = unbroadcast(bar * L_3, L_4.shape)
-                L_bar[j, :j] += unbroadcast(bar * L_4, L_3.shape)
+                A_bar_2 = t_bar * (1 / L_2)
+                L_bar[j, j] += t_bar * (-t_2 / L_2)
+                t_bar = np.broadcast_to(-A_bar_2, (t_shape[0],))
+                L_bar_2 = unbroadcast(t_bar * L_3, L_4.shape)
+                L_bar[j, :j] += unbroadcast(t_bar * L_4, L_3.shape)
                 L_bar[i, :j] += L_bar_2
-                A_bar[i, j] += t_bar
+                A_bar[i, j] += A_bar_2
             # programs.py:73  L[j, j] = np.sqrt(d)
-            stored_bar = L_bar[j, j]
+            t_bar = L_bar[j, j]
             L_bar[j, j] = 0.0
-            t_bar = stored_bar * (0.5 / t)
+            d_bar = t_bar * (0.5 / t)
             # programs.py:72  d = A[j, j] - np.sum(L[j, :j] * L[j, :j])
-            L_bar[j, :j] += 2.0 * -t_bar * L
-            A_bar[j, j] += t_bar
+            L_bar[j, :j] += 2.0 * -d_bar * L
+            A_bar[j, j] += d_bar
     return A_bar

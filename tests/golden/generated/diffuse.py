@@ -18,15 +18,14 @@ def diffuse_value_and_grad(u, k, steps):
         k_bar = 0.0
         for t in reversed(t_saved):
             # programs.py:116  u[1:-1] += k * (u[2:] - 2.0 * u[1:-1] + u[:-2])
-            u_bar_2 = u_bar[1:-1]
-            u_bar = np.copy(u_bar)
+            u_bar_2 = np.copy(u_bar[1:-1])
             u_bar[1:-1] = 0.0
             k_bar += np.sum(u_bar_2 * t)
-            t_bar = u_bar_2 * k
-            u_bar[:-2] += t_bar
-            t_bar_2 = -t_bar
-            u_bar[2:] += t_bar
-            u_bar_2 += t_bar_2 * 2.0
+            u_bar_3 = u_bar_2 * k
+            u_bar[:-2] += u_bar_3
+            t_bar = -u_bar_3
+            u_bar[2:] += u_bar_3
+            u_bar_2 += t_bar * 2.0
             u_bar[1:-1] += u_bar_2
         k_bar = float(k_bar)
     return value, (u_bar, k_bar)
@@ -54,15 +53,14 @@ def diffuse_pullback(residuals, value_bar):
         k_bar = 0.0
         for t in reversed(t_saved):
             # programs.py:116  u[1:-1] += k * (u[2:] - 2.0 * u[1:-1] + u[:-2])
-            u_bar_2 = u_bar[1:-1]
-            u_bar = np.copy(u_bar)
+            u_bar_2 = np.copy(u_bar[1:-1])
             u_bar[1:-1] = 0.0
             k_bar += np.sum(u_bar_2 * t)
-            t_bar = u_bar_2 * k
-            u_bar[:-2] += t_bar
-            t_bar_2 = -t_bar
-            u_bar[2:] += t_bar
-            u_bar_2 += t_bar_2 * 2.0
+            u_bar_3 = u_bar_2 * k
+            u_bar[:-2] += u_bar_3
+            t_bar = -u_bar_3
+            u_bar[2:] += u_bar_3
+            u_bar_2 += t_bar * 2.0
             u_bar[1:-1] += u_bar_2
         k_bar = float(k_bar)
     return u_bar, k_bar

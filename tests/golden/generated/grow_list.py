@@ -18,10 +18,10 @@ def grow_list_value_and_grad(x, n):
     value = np.sum(item * item_2)
     with np.errstate(all="ignore"):
         # programs.py:148  return np.sum(states[-1] * states[0])
-        t_bar = 1.0 * item_2
+        item_bar = 1.0 * item_2
         items_bar = zeros_list(items)
         items_bar[0] = items_bar[0] + 1.0 * item
-        items_bar[-1] = items_bar[-1] + t_bar
+        items_bar[-1] = items_bar[-1] + item_bar
         # programs.py:145  for k in range(n):
         x_bar = np.zeros_like(x)
         for x_in, x_shape in zip(reversed(x_saved), reversed(x_shape_saved)):
@@ -37,6 +37,7 @@ def grow_list_value_and_grad(x, n):
 def grow_list_primal(x, n):
     """Value of `grow_list` (programs.py:143) and the residuals of its pullback."""
     items = []
+    x = x.copy()
     x_saved = []
     x_shape_saved = []
     for _ in range(n):
@@ -53,11 +54,11 @@ def grow_list_pullback(residuals, value_bar):
     items, x_shape, x_saved, x_shape_saved = residuals
     with np.errstate(all="ignore"):
         # programs.py:148  return np.sum(states[-1] * states[0])
-        t_bar = value_bar * items[0]
+        item_bar = value_bar * items[0]
         items_bar = zeros_list(items)
-        item_bar = items_bar[0] + value_bar * items[-1]
-        items_bar[0] = item_bar
-        items_bar[-1] = items_bar[-1] + t_bar
+        item_bar_2 = items_bar[0] + value_bar * items[-1]
+        items_bar[0] = item_bar_2
+        items_bar[-1] = items_bar[-1] + item_bar
         # programs.py:145  for k in range(n):
         x_bar = np.zeros(x_shape)
         for x_in, x_shape in zip(reversed(x_saved), reversed(x_shape_saved)):

@@ -10,14 +10,14 @@ def join_value_and_grad(a, b):
     value = np.sum(both_2 * both_3)
     with np.errstate(all="ignore"):
         # programs.py:170  return np.sum(both[1:] * both[:-1])
-        t_bar = 1.0 * both_3
-        both_bar = np.zeros_like(both)
-        both_bar[:-1] += 1.0 * both_2
-        both_bar[1:] += t_bar
+        both_bar = 1.0 * both_3
+        both_bar_2 = np.zeros_like(both)
+        both_bar_2[:-1] += 1.0 * both_2
+        both_bar_2[1:] += both_bar
         # programs.py:169  both = np.concatenate([a, b * b])
         n = a.shape[0]
-        part_bar = both_bar[:n]
-        b_bar = 2.0 * both_bar[n:n + t.shape[0]] * b
+        part_bar = both_bar_2[:n]
+        b_bar = 2.0 * both_bar_2[n:n + t.shape[0]] * b
     return value, (part_bar, b_bar)
 
 
@@ -34,21 +34,17 @@ def join_primal(a, b):
 
 def join_pullback(residuals, value_bar):
     """Cotangent of the value of `join` -> cotangents of a, b."""
-    b = residuals[0]
-    both = residuals[2]
-    both_2 = residuals[3]
-    both_shape = residuals[4]
-    a_shape = residuals[5]
+    b, _, both, both_2, both_shape, a_shape = residuals
     with np.errstate(all="ignore"):
         t_shape = (b * b).shape
         # programs.py:170  return np.sum(both[1:] * both[:-1])
-        t_bar = value_bar * both
-        both_bar = np.zeros(both_shape)
-        both_bar[:-1] += value_bar * both_2
-        both_bar[1:] += t_bar
+        both_bar = value_bar * both
+        both_bar_2 = np.zeros(both_shape)
+        both_bar_2[:-1] += value_bar * both_2
+        both_bar_2[1:] += both_bar
         # programs.py:169  both = np.concatenate([a, b * b])
         n = a_shape[0]
-        part_bar = both_bar[:n]
-        part_bar_2 = both_bar[n:n + t_shape[0]]
+        part_bar = both_bar_2[:n]
+        part_bar_2 = both_bar_2[n:n + t_shape[0]]
         b_bar = 2.0 * part_bar_2 * b
     return part_bar, b_bar

@@ -3,34 +3,33 @@ import numpy as np
 
 def layer_value_and_grad(params, x):
     """Value and gradient of `layer` (programs.py:152)."""
-    value = params["w"]
+    params_w = params["w"]
     params_b = params["b"]
-    t = x @ value + params_b
+    t = x @ params_w + params_b
     value = np.sum(np.maximum(t, 0.0))
     with np.errstate(all="ignore"):
         # programs.py:153  return np.sum(np.maximum(x @ params["w"] + params["b"], 0.0))
         t_bar = 1.0 * ((t > 0.0) + 0.5 * (t == 0.0))
-        t = np.matmul(x.T, t_bar)
+        params_w_bar = np.matmul(x.T, t_bar)
         params_b_bar = float(np.sum(t_bar))
-    return value, {"w": t, "b": params_b_bar}
+    return value, {"w": params_w_bar, "b": params_b_bar}
 
 
 def layer_primal(params, x):
     """Value of `layer` (programs.py:152) and the residuals of its pullback."""
-    value = params["w"]
+    params_w = params["w"]
     params_b = params["b"]
-    t = x @ value + params_b
+    t = x @ params_w + params_b
     t_2 = np.maximum(t, 0.0)
     return np.sum(t_2), (t_2.shape, t, x.copy())
 
 
 def layer_pullback(residuals, value_bar):
     """Cotangent of the value of `layer` -> cotangent of params."""
-    t = residuals[1]
-    value = residuals[2]
+    _, t, x = residuals
     with np.errstate(all="ignore"):
         # programs.py:153  return np.sum(np.maximum(x @ params["w"] + params["b"], 0.0))
         t_bar = value_bar * ((t > 0.0) + 0.5 * (t == 0.0))
-        t = np.matmul(value.T, t_bar)
+        params_w_bar = np.matmul(x.T, t_bar)
         params_b_bar = float(np.sum(t_bar))
-    return {"w": t, "b": params_b_bar}
+    return {"w": params_w_bar, "b": params_b_bar}

@@ -11,8 +11,8 @@ def loss_value_and_grad(w, x, y):
         # programs.py:39  return np.sum(r * r) / len(y)
         r_bar = 2.0 * np.divide(1, n) * r
         # programs.py:38  r = np.tanh(x @ w) - y
-        t = np.matmul(x.T, r_bar * (1 - t * t))
-    return value, t
+        w_bar = np.matmul(x.T, r_bar * (1 - t * t))
+    return value, w_bar
 
 
 def loss_primal(w, x, y):
@@ -26,13 +26,10 @@ def loss_primal(w, x, y):
 
 def loss_pullback(residuals, value_bar):
     """Cotangent of the value of `loss` -> cotangent of w."""
-    n = residuals[0]
-    r = residuals[2]
-    t = residuals[3]
-    value = residuals[4]
+    n, _, r, t, x = residuals
     with np.errstate(all="ignore"):
         # programs.py:39  return np.sum(r * r) / len(y)
         r_bar = 2.0 * (value_bar * np.divide(1, n)) * r
         # programs.py:38  r = np.tanh(x @ w) - y
-        t = np.matmul(value.T, r_bar * (1 - t * t))
-    return t
+        w_bar = np.matmul(x.T, r_bar * (1 - t * t))
+    return w_bar

@@ -14,9 +14,9 @@ def newton_root_value_and_grad(a):
         a_bar = 0.0
         for x_in in reversed(x_saved):
             # programs.py:100  x = 0.5 * (x + a / x)
-            t_bar = x_bar * 0.5
-            x_bar = t_bar + t_bar * np.divide(-(a / x_in), x_in)
-            a_bar = a_bar + t_bar * np.divide(1, x_in)
+            x_bar_2 = x_bar * 0.5
+            x_bar = x_bar_2 + x_bar_2 * np.divide(-(a / x_in), x_in)
+            a_bar += x_bar_2 * np.divide(1, x_in)
         a_bar = float(a_bar + x_bar)
     return x, a_bar
 
@@ -40,8 +40,8 @@ def newton_root_pullback(residuals, value_bar):
         a_bar = 0.0
         for x_in in reversed(x_saved):
             # programs.py:100  x = 0.5 * (x + a / x)
-            t_bar = x_bar * 0.5
-            x_bar = t_bar + t_bar * np.divide(-(a / x_in), x_in)
-            a_bar = a_bar + t_bar * np.divide(1, x_in)
+            x_bar_2 = x_bar * 0.5
+            x_bar = x_bar_2 + x_bar_2 * np.divide(-(a / x_in), x_in)
+            a_bar += x_bar_2 * np.divide(1, x_in)
         a_bar = float(a_bar + x_bar)
     return a_bar

@@ -20,11 +20,11 @@ def recurrence_value_and_grad(x, a):
         x_bar = np.zeros_like(x)
         for i, y in zip(reversed(range(1, n)), reversed(y_saved)):
             # programs.py:63  y[i] = a * y[i - 1] + x[i]
-            stored_bar = y_bar[i]
+            x_bar_2 = y_bar[i]
             y_bar[i] = 0.0
-            x_bar[i] += stored_bar
-            y_bar[i - 1] += stored_bar * a
-            a_bar = a_bar + stored_bar * y
+            x_bar[i] += x_bar_2
+            y_bar[i - 1] += x_bar_2 * a
+            a_bar += x_bar_2 * y
         # programs.py:61  y[0] = x[0]
         x_bar[0] += y_bar[0]
         a_bar = float(a_bar)
@@ -55,11 +55,11 @@ def recurrence_pullback(residuals, value_bar):
         x_bar = np.zeros(x_shape)
         for i, y in zip(reversed(range(1, n)), reversed(y_saved)):
             # programs.py:63  y[i] = a * y[i - 1] + x[i]
-            stored_bar = y_bar[i]
+            x_bar_2 = y_bar[i]
             y_bar[i] = 0.0
-            x_bar[i] += stored_bar
-            y_bar[i - 1] += stored_bar * a
-            a_bar = a_bar + stored_bar * y
+            x_bar[i] += x_bar_2
+            y_bar[i - 1] += x_bar_2 * a
+            a_bar += x_bar_2 * y
         # programs.py:61  y[0] = x[0]
         x_bar[0] += y_bar[0]
         a_bar = float(a_bar)

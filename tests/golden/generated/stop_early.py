@@ -6,26 +6,22 @@ def stop_early_value_and_grad(x, limit):
     n = x.shape[0]
     s = 0.0
     count = 0
-    for v in range(n):
-        v = x[v]
+    for i in range(n):
+        v = x[i]
         s += v * v
-        if s > limit:
-            going1 = False
-        else:
-            going1 = True
         count = count + 1
-        if not going1:
+        if s > limit:
             break
     with np.errstate(all="ignore"):
         # programs.py:89  for v in x:
         x_bar = np.zeros_like(x)
-        for v in reversed(range(count)):
+        for i in reversed(range(count)):
             # programs.py:89  for v in x:
-            v_2 = x[v]
+            v = x[i]
             # programs.py:90  s += v * v
-            v_bar = v_2 + v_2
+            v_bar = v + v
             # programs.py:89  for v in x:
-            x_bar[v] += v_bar
+            x_bar[i] += v_bar
     return s, x_bar
 
 
@@ -33,15 +29,11 @@ def stop_early_primal(x, limit):
     """Value of `stop_early` (programs.py:87) and the residuals of its pullback."""
     s = 0.0
     count = 0
-    for v in range(x.shape[0]):
-        v = x[v]
+    for i in range(x.shape[0]):
+        v = x[i]
         s += v * v
-        if s > limit:
-            going1 = False
-        else:
-            going1 = True
         count = count + 1
-        if not going1:
+        if s > limit:
             break
     return s, (x.copy(), count)
 
@@ -52,11 +44,11 @@ def stop_early_pullback(residuals, value_bar):
     with np.errstate(all="ignore"):
         # programs.py:89  for v in x:
         x_bar = np.zeros_like(x)
-        for v in reversed(range(count)):
+        for i in reversed(range(count)):
             # programs.py:89  for v in x:
-            v_2 = x[v]
+            v = x[i]
             # programs.py:90  s += v * v
-            v_bar = 2.0 * value_bar * v_2
+            v_bar = 2.0 * value_bar * v
             # programs.py:89  for v in x:
-            x_bar[v] += v_bar
+            x_bar[i] += v_bar
     return x_bar

@@ -8,8 +8,8 @@ def strong_zero_value_and_grad(x):
     value = np.sum(np.where(t, t_2, 0.0))
     with np.errstate(all="ignore"):
         # programs.py:139  return np.sum(np.where(x > 0.5, np.sqrt(x), 0.0))
-        t_bar = np.where(t, 1.0 * (0.5 / t_2), 0)
-    return value, t_bar
+        x_bar = np.where(t, 1.0 * (0.5 / t_2), 0)
+    return value, x_bar
 
 
 def strong_zero_primal(x):
@@ -22,9 +22,8 @@ def strong_zero_primal(x):
 
 def strong_zero_pullback(residuals, value_bar):
     """Cotangent of the value of `strong_zero` -> cotangent of x."""
-    t = residuals[1]
-    t_2 = residuals[2]
+    _, t, t_2 = residuals
     with np.errstate(all="ignore"):
         # programs.py:139  return np.sum(np.where(x > 0.5, np.sqrt(x), 0.0))
-        t_bar = np.where(t, value_bar * (0.5 / t_2), 0)
-    return t_bar
+        x_bar = np.where(t, value_bar * (0.5 / t_2), 0)
+    return x_bar

@@ -11,19 +11,19 @@ def with_helper_value_and_grad(angle, points):
     value = np.sum(x * y)
     with np.errstate(all="ignore"):
         # programs.py:164  return np.sum(x * y)
-        t_bar = 1.0 * y
-        t_bar_2 = 1.0 * x
+        x_bar = 1.0 * y
+        y_bar = 1.0 * x
         # programs.py:158  return c * x - s * y, s * x + c * y
-        c_bar = np.sum(t_bar_2 * t)
-        t_bar_3 = t_bar_2 * c
-        points_bar = t_bar_2 * s
-        t_bar_4 = -t_bar
-        s_bar = np.sum(t_bar_2 * points) + np.sum(t_bar_4 * t)
-        t_bar_3 += t_bar_4 * s
-        c_bar += np.sum(t_bar * points)
-        points_bar += t_bar * c
+        c_bar = np.sum(y_bar * t)
+        t_bar = y_bar * c
+        points_bar = y_bar * s
+        t_bar_2 = -x_bar
+        s_bar = np.sum(y_bar * points) + np.sum(t_bar_2 * t)
+        t_bar += t_bar_2 * s
+        c_bar += np.sum(x_bar * points)
+        points_bar += x_bar * c
         # programs.py:163  x, y = rotate(points, points**2, angle)
-        points_bar += t_bar_3 * (2 * points)
+        points_bar += t_bar * (2 * points)
         angle_bar = float(s_bar * c - c_bar * s)
     return value, (angle_bar, points_bar)
 
@@ -45,20 +45,20 @@ def with_helper_pullback(residuals, value_bar):
         x = c * points - s * t
         y = s * points + c * t
         # programs.py:164  return np.sum(x * y)
-        t_bar = value_bar * y
-        t_bar_2 = value_bar * x
+        x_bar = value_bar * y
+        y_bar = value_bar * x
         # programs.py:158  return c * x - s * y, s * x + c * y
-        c_bar = np.sum(t_bar_2 * t)
-        t_bar_3 = t_bar_2 * c
-        points_bar = t_bar_2 * s
-        t_bar_4 = -t_bar
-        s_bar = np.sum(t_bar_2 * points) + np.sum(t_bar_4 * t)
-        t_bar_3 += t_bar_4 * s
-        c_bar += np.sum(t_bar * points)
-        points_bar += t_bar * c
+        c_bar = np.sum(y_bar * t)
+        t_bar = y_bar * c
+        points_bar = y_bar * s
+        t_bar_2 = -x_bar
+        s_bar = np.sum(y_bar * points) + np.sum(t_bar_2 * t)
+        t_bar += t_bar_2 * s
+        c_bar += np.sum(x_bar * points)
+        points_bar += x_bar * c
         # programs.py:157  c, s = np.cos(angle), np.sin(angle)
         angle_bar = s_bar * np.cos(angle) - c_bar * np.sin(angle)
         # programs.py:163  x, y = rotate(points, points**2, angle)
-        points_bar += t_bar_3 * (2 * points)
+        points_bar += t_bar * (2 * points)
         angle_bar = float(angle_bar)
     return angle_bar, points_bar

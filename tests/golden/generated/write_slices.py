@@ -13,19 +13,17 @@ def write_slices_value_and_grad(x):
     value = np.sum(y * x)
     with np.errstate(all="ignore"):
         # programs.py:109  return np.sum(y * x)
-        t_bar = 1.0 * x
+        y_bar = 1.0 * x
         x_bar = 1.0 * y
         # programs.py:108  y[::2] *= 3.0
-        t_bar_2 = unbroadcast(t_bar[::2], t.shape)
-        y_bar = t_bar.copy()
+        t_bar = unbroadcast(y_bar[::2].copy(), t.shape)
         y_bar[::2] = 0.0
-        y_bar[::2] += t_bar_2 * 3.0
+        y_bar[::2] += t_bar * 3.0
         # programs.py:107  y[1:] += x[:-1] ** 2
-        stored_bar = y_bar[1:]
-        y_bar = y_bar.copy()
+        y_bar_2 = y_bar[1:].copy()
         y_bar[1:] = 0.0
-        y_bar[1:] += stored_bar
-        x_bar[:-1] += stored_bar * (2 * x_2)
+        y_bar[1:] += y_bar_2
+        x_bar[:-1] += y_bar_2 * (2 * x_2)
         # programs.py:106  y = x.copy()
         x_bar += y_bar
     return value, x_bar
@@ -48,19 +46,17 @@ def write_slices_pullback(residuals, value_bar):
         # programs.py:107  y[1:] += x[:-1] ** 2
         x_2 = x[:-1]
         # programs.py:109  return np.sum(y * x)
-        t_bar = value_bar * x
+        y_bar = value_bar * x
         x_bar = value_bar * y
         # programs.py:108  y[::2] *= 3.0
-        t_bar_2 = unbroadcast(t_bar[::2], t_shape)
-        y_bar = t_bar.copy()
+        t_bar = unbroadcast(y_bar[::2].copy(), t_shape)
         y_bar[::2] = 0.0
-        y_bar[::2] += t_bar_2 * 3.0
+        y_bar[::2] += t_bar * 3.0
         # programs.py:107  y[1:] += x[:-1] ** 2
-        stored_bar = y_bar[1:]
-        y_bar = y_bar.copy()
+        y_bar_2 = y_bar[1:].copy()
         y_bar[1:] = 0.0
-        y_bar[1:] += stored_bar
-        x_bar[:-1] += stored_bar * (2 * x_2)
+        y_bar[1:] += y_bar_2
+        x_bar[:-1] += y_bar_2 * (2 * x_2)
         # programs.py:106  y = x.copy()
         x_bar += y_bar
     return x_bar
