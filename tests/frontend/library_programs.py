@@ -864,7 +864,17 @@ def dict_views(x):
     return s + a * b + sum([*e.values()]) + sum(map(abs, e.values()))
 
 
+def insert_first(x):
+    items = list(x)
+    items.insert(0, x[1] * x[1])
+    s = 0.0
+    for i, v in enumerate(items):
+        s = s + v * i
+    return s + items[0]
+
+
 CONTAINERS: list[Row] = [
+    (insert_first, (V,)),
     (list_changed_in_loop, (V,)), (dict_changed_in_loop, (V,)), (dict_views, (V,)),
     (list_methods, (1.5,)), (growing, (V,)), (growing_pop, (V,)), (growing_extend, (V,)), (rows_in_list, (A,)),
     (known_list, (1.5,)), (dict_methods, (1.5,)), (dict_in, (1.5,)), (tuple_methods, (1.5,)), (strings, (1.5,)),
@@ -973,6 +983,8 @@ def out_where_quiet(x):
 
 
 OBJECTS: list[Row] = [
+    (lambda x: np.vectorize(lambda v: v * v if v > 0 else -v)(x), (V,)),
+    (lambda x: pb.broadcast(lambda v, w: v * w, x, 2.0), (V,)),
     (lambda x: np.c_[x, 2 * x], (V,)),
     (lambda x: np.c_[x.T, x.T], (A,)),
     (lambda x: np.r_[x, 1.0, 2 * x], (V,)),

@@ -57,16 +57,7 @@ def vectorize(
         ctx.refuse("`np.vectorize` with options", "np.vectorize(f)")
     if isinstance(pyfunc, Known):
         return Known(np.vectorize(pyfunc.obj))
-    return ctx.call_value(Known(_over), [pyfunc], {})
-
-
-def _over(fn: Any) -> Any:
-    """The broadcast of a function, as a function."""
-
-    def vectorized(*args: Any, **kwargs: Any) -> Any:
-        return np.vectorize(fn)(*args, **kwargs)
-
-    return vectorized
+    return ctx.call_value(Known(prelude.vectorized), [pyfunc], {})
 
 
 def vectorized_call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:

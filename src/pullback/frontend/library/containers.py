@@ -26,7 +26,7 @@ from pullback.frontend.values import (
     Value,
 )
 from pullback.ir import core_ops as core
-from pullback.ir.nodes import Const
+from pullback.ir.nodes import Const, Pack
 
 MISSING = Known(prelude.MISSING)
 
@@ -115,8 +115,14 @@ def pop(ctx: Context, owner: Value, index: Value = Known(-1)) -> Value:
 
 def insert(ctx: Context, owner: Value, index: Value, item: Value) -> Value:
     """`items.insert(i, item)`."""
+    cell, place = _list(ctx, owner), ctx.known(index)
+    if isinstance(cell, GrowingCell) and place == 0:
+        first = ctx.builder.call(core.make_list, Pack("list", (ctx.operand(item),)), hint="items")
+        joined = ctx.builder.call(core.list_join, first, cell.operand, hint="items")
+        ctx.set_cell(owner, GrowingCell(joined, cell.shares | _storages_of(item), cell.param))
+        return NONE
     items = list(_known_items(ctx, owner, "insert"))
-    items.insert(ctx.known(index), item)
+    items.insert(place, item)
     _set_items(ctx, owner, items)
     return NONE
 

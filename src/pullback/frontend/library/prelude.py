@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from pullback.markers import broadcast
+
 
 class Missing:
     """The mark of an argument that was not given."""
@@ -469,3 +471,12 @@ def over_elements(fn: Callable[..., Any], *operands: Any) -> Any:
     flat = [np.ravel(x) for x in same]
     values = [fn(*[x[i] for x in flat]) for i in range(np.size(same[0]))]
     return np.reshape(np.array(values), np.shape(same[0]))
+
+
+def vectorized(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """np.vectorize of a function that is defined where it is used"""
+
+    def bound(*args: Any) -> Any:
+        return broadcast(fn, *args)
+
+    return bound
