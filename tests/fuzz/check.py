@@ -58,7 +58,12 @@ def unload(module: ModuleType) -> None:
 def arguments(seed: int) -> tuple[Any, ...]:
     """Arguments for the program of a seed."""
     rng = np.random.default_rng(seed)
-    return rng.normal(size=4) * 0.7, rng.normal(size=(4, 4)) * 0.5, float(rng.normal() * 0.6), int(rng.integers(0, 5))
+    return (
+        rng.normal(size=4) * 0.7,
+        rng.normal(size=(4, 4)) * 0.5,
+        float(rng.normal() * 0.6),
+        int(rng.integers(0, 5)),
+    )
 
 
 def bits(value: Any) -> list[bytes]:
@@ -142,7 +147,9 @@ class _Check:
         except type(error):
             return
         except Exception as other:
-            raise Mismatch(f"{type(other).__name__} ({other}) where Python raises {type(error).__name__}") from other
+            raise Mismatch(
+                f"{type(other).__name__} ({other}) where Python raises {type(error).__name__}"
+            ) from other
         else:
             raise Mismatch(f"nothing raised where Python raises {type(error).__name__}: {error}")
 
@@ -166,8 +173,8 @@ class _Check:
         if bits(got) != bits(value):
             raise Mismatch(f"value {got!r}, not {value!r}")
         for primal, bar in zip(self.args, grads, strict=False):
-            if np.shape(bar) != np.shape(primal):
-                raise Mismatch(f"a cotangent of shape {np.shape(bar)}, not {np.shape(primal)}")
+            if np.shape(bar) != np.shape(primal) or type(bar) is not type(primal):
+                raise Mismatch(f"a cotangent {bar!r} of {primal!r}")
         if not all(np.all(np.isfinite(g)) for g in grads):
             self.counts["skipped: not finite"] += 1
             return
@@ -188,6 +195,8 @@ class _Check:
         if bits(got) != bits(value) or bits(first) != bits(again):
             raise Mismatch("the pair: another value, or a pullback that changes")
         self._close(first, grads, "pair and joint form differ")
+        if self.seed % 8 == 2:
+            self._redefined()
         if self.seed % 2:
             copying = self._joint(bufferize=False)
             if bits(copying[0]) != bits(value):
@@ -199,6 +208,22 @@ class _Check:
             if bits(plain[0]) != bits(value):
                 raise Mismatch("another value without passes")
             self._close(plain[1], grads, "other gradients without passes")
+
+    def _redefined(self) -> None:
+        """A helper that is defined anew between two calls counts from then on."""
+        helper = self.f.__globals__["mix"]
+        gradient = pb.value_and_grad(self.f, argnums=WRT)
+        gradient(*copy.deepcopy(self.args))
+        code = helper.__code__
+        helper.__code__ = self.f.__globals__["mixed_anew"].__code__
+        try:
+            wanted = self.f(*copy.deepcopy(self.args))
+            if bits(gradient(*copy.deepcopy(self.args))[0]) != bits(wanted):
+                raise Mismatch("a stale gradient of a helper that was defined anew")
+        except pb.UnsupportedError:
+            self.counts["refused anew"] += 1
+        finally:
+            helper.__code__ = code
 
     def _close(self, a: Sequence[Any], b: Sequence[Any], what: str, tolerance: float = 1e-9) -> None:
         largest = max(1.0, *(float(np.max(np.abs(g))) for g in b))

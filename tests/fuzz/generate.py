@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-HELPERS = '''
+HELPERS = """
 def damp(u, s):
     u *= 0.5
     u[0] += s
@@ -29,6 +29,10 @@ def mix(u, v, w=0.3):
     if np.sum(u) > 0.2:
         return u * w + np.cos(v)
     return v - w * u
+
+
+def mixed_anew(u, v, w=0.3):
+    return np.sin(u) + w * v
 
 
 def first(u, v):
@@ -54,7 +58,7 @@ def power(s, k, depth=3):
 
 def soft(a):
     return a / (1.0 + abs(a)) if a > -0.4 else np.tanh(a)
-'''
+"""
 
 MAX_DEPTH = 3
 
@@ -88,7 +92,9 @@ class Writer:
         """The text of the module."""
         scope = Scope({"v": ["x"], "h": [], "m": ["A"], "s": ["c"], "l": []})
         scope.names["v"].append(self.bind("u", self.choose("x.copy()", "np.sin(x)", "x * c", "A @ x")))
-        scope.names["m"].append(self.bind("B", self.choose("A.copy()", "np.cos(A)", "A * x", "np.outer(x, x)")))
+        scope.names["m"].append(
+            self.bind("B", self.choose("A.copy()", "np.cos(A)", "A * x", "np.outer(x, x)"))
+        )
         if self.chance(0.3):
             scope.names["l"].append(self.bind("rows", self.choose("[]", "[x * 2.0]", "[u.copy(), x + c]")))
         self.block(scope, self.random.randint(2, 7), 0)
@@ -97,7 +103,10 @@ class Writer:
 
     def result(self, scope: Scope) -> str:
         """A number that depends on what was computed."""
-        parts = [f"np.sum({self.pick(scope, 'v')} * {self.pick(scope, 'v')})", f"np.sum({self.pick(scope, 'm')})"]
+        parts = [
+            f"np.sum({self.pick(scope, 'v')} * {self.pick(scope, 'v')})",
+            f"np.sum({self.pick(scope, 'm')})",
+        ]
         if self.chance(0.5):
             parts.append(self.pick(scope, "s"))
         if scope.names["l"]:
@@ -150,7 +159,9 @@ class Writer:
             scope.shared.discard(name)
             self.line(f"{name} = {text}")
         else:
-            scope.names[kind].append(self.bind({"v": "v", "h": "h", "m": "M", "s": "s", "l": "rows"}[kind], text))
+            scope.names[kind].append(
+                self.bind({"v": "v", "h": "h", "m": "M", "s": "s", "l": "rows"}[kind], text)
+            )
 
     # ---------------------------------------------------------------------------------------------- expressions
 
@@ -226,9 +237,19 @@ class Writer:
         """An expression of a fresh matrix."""
         v, w, m, k, s = (self.pick(scope, kind) for kind in "vvmms")
         return self.choose(
-            f"np.outer({v}, {w})", f"np.tanh({m} @ {k})", f"{m} * {v}", f"{m} - {v}[:, None]", f"np.sin({m}.T)",
-            f"{m} + {s}", f"{m}.copy()", f"np.zeros((4, 4))", f"0.5 * ({m} + {k}.T)", f"np.zeros_like({m})",
-            f"np.stack([{v}, {w}, {v} * {w}, {m}[0]])", f"{m}[::-1] * 0.7", f"np.broadcast_to({v}, (4, 4)) * {m}",
+            f"np.outer({v}, {w})",
+            f"np.tanh({m} @ {k})",
+            f"{m} * {v}",
+            f"{m} - {v}[:, None]",
+            f"np.sin({m}.T)",
+            f"{m} + {s}",
+            f"{m}.copy()",
+            f"np.zeros((4, 4))",
+            f"0.5 * ({m} + {k}.T)",
+            f"np.zeros_like({m})",
+            f"np.stack([{v}, {w}, {v} * {w}, {m}[0]])",
+            f"{m}[::-1] * 0.7",
+            f"np.broadcast_to({v}, (4, 4)) * {m}",
         )
 
     def test(self, scope: Scope) -> str:
@@ -238,8 +259,16 @@ class Writer:
             i = self.random.choice(self.index)
             return self.choose(f"{i} == 1", f"{i} > 0", f"{i} % 2 == 0")
         return self.choose(
-            f"{s} > 0.1", f"{s} < {t} + 0.2", f"np.sum({v}) > 0.3", f"n > 2", f"{v}[0] < {v}[1]", f"not {s} > 0.7",
-            f"0.0 < {s} < 0.9", f"{s} > 0.2 and n > 1", f"{s} < -0.2 or {t} > 0.4", f"np.any({v} > 0.8)",
+            f"{s} > 0.1",
+            f"{s} < {t} + 0.2",
+            f"np.sum({v}) > 0.3",
+            f"n > 2",
+            f"{v}[0] < {v}[1]",
+            f"not {s} > 0.7",
+            f"0.0 < {s} < 0.9",
+            f"{s} > 0.2 and n > 1",
+            f"{s} < -0.2 or {t} > 0.4",
+            f"np.any({v} > 0.8)",
         )
 
     # ----------------------------------------------------------------------------------------------- statements
@@ -351,11 +380,17 @@ class Writer:
         """A view, or a part, of a vector or a matrix."""
         v, m = self.pick(scope, "v"), self.pick(scope, "m")
         if self.chance(0.5):
-            name = self.bind("h", self.choose(f"{v}[1:3]", f"{v}[::2]", f"{v}[::-2]", f"{m}[{self.at()}, 1:3]"))
+            name = self.bind(
+                "h", self.choose(f"{v}[1:3]", f"{v}[::2]", f"{v}[::-2]", f"{m}[{self.at()}, 1:3]")
+            )
             scope.names["h"].append(name)
-            self.line(self.choose(f"{name} *= 0.8", f"{name}[0] = {self.pick(scope, 's')}", f"{name} += {v}[2:]"))
+            self.line(
+                self.choose(f"{name} *= 0.8", f"{name}[0] = {self.pick(scope, 's')}", f"{name} += {v}[2:]")
+            )
         else:
-            name = self.bind("r", self.choose(f"{m}[{self.at()}]", f"{v}[::-1]", f"{m}[:, {self.at()}]", f"{m}.T[1]"))
+            name = self.bind(
+                "r", self.choose(f"{m}[{self.at()}]", f"{v}[::-1]", f"{m}[:, {self.at()}]", f"{m}.T[1]")
+            )
             scope.names["v"].append(name)
         scope.shared |= {v, m, name}
 
@@ -432,7 +467,11 @@ class Writer:
         self.block(scope, 1, depth + 1)
         self.line(f"if {flag}:")
         with self.indented():
-            self.line(f"u = u * 0.5 + np.tanh({name})" if "u" not in scope.fixed | scope.shared else f"B[1] += {name}")
+            self.line(
+                f"u = u * 0.5 + np.tanh({name})"
+                if "u" not in scope.fixed | scope.shared
+                else f"B[1] += {name}"
+            )
 
     @contextmanager
     def looping(self, index: str | None) -> Iterator[None]:
@@ -449,7 +488,9 @@ class Writer:
     def loop(self, scope: Scope, depth: int) -> None:
         """A loop over numbers."""
         i = "ijk"[min(depth, 2)]
-        numbers = self.choose("range(n)", "range(3)", "range(1, 4)", "range(3, -1, -1)", "range(n - 1)", "range(0, 4, 2)")
+        numbers = self.choose(
+            "range(n)", "range(3)", "range(1, 4)", "range(3, -1, -1)", "range(n - 1)", "range(0, 4, 2)"
+        )
         self.line(f"for {i} in {numbers}:")
         self.body(scope, depth, i)
         if self.chance(0.05):

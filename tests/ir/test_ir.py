@@ -78,7 +78,9 @@ def test_parameters_come_apart() -> None:
 def test_nothing_is_changed_by_a_store() -> None:
     b = Builder()
     y = b.call(core.store, X, Const(7.0), index_step(K))
-    z = b.call(core.store, y, Const(5.0), Pack("view", (), op_of(np.transpose)), index_step(slice_(None, Const(1))))
+    z = b.call(
+        core.store, y, Const(5.0), Pack("view", (), op_of(np.transpose)), index_step(slice_(None, Const(1)))
+    )
     x = np.arange(3.0)
     out = run(Function("f", PARAMS, b.finish(), (y, z)), (x, 2))
     assert [list(v) for v in out] == [[0, 1, 7], [5, 1, 7]]
@@ -209,7 +211,18 @@ def test_text() -> None:
             u = b.call(OPERATORS["u-"], t2)
         v = Var("v", VECTOR)
         b.add(If(test, Block(tuple(then)), (u,), Block(), (t2,), (v,)))
-    b.add(For((i,), (Range(Const(0), K, Const(1), None, True),), (p,), (X,), Block(tuple(body)), (v,), (r,), test))
+    b.add(
+        For(
+            (i,),
+            (Range(Const(0), K, Const(1), None, True),),
+            (p,),
+            (X,),
+            Block(tuple(body)),
+            (v,),
+            (r,),
+            test,
+        )
+    )
     assert pretty(Function("f", PARAMS, b.finish(), (r, Pack("tuple", (K,))))) == (
         """primal f(%x: f64[n], %k: int) -> %h.1, (%k,)
   for %i in reversed(range(0, %k, 1)) carry %h: f64[n] = %x:
@@ -230,14 +243,22 @@ def test_text() -> None:
 
 
 def test_text_has_no_addresses() -> None:
-    odd = Function("f", (), Block(), (Const(object()), Const(np.sin), Const(len), Const(np.ones(3)), Const(Point)))
+    odd = Function(
+        "f", (), Block(), (Const(object()), Const(np.sin), Const(len), Const(np.ones(3)), Const(Point))
+    )
     assert pretty(odd) == "primal f() -> <object>, np.sin, len, array(float64, (3,)), Point\n"
 
 
 def test_styles_as_text() -> None:
     styles = [
-        Scalar(np.dtype(np.float32)), Scalar(FLOAT64, None), Scalar(None, True, "f"), PY_BOOL, Array(None, None),
-        Array(FLOAT64, (1, Dim(-5, 2))), ListOf(VECTOR), Static("a"),
+        Scalar(np.dtype(np.float32)),
+        Scalar(FLOAT64, None),
+        Scalar(None, True, "f"),
+        PY_BOOL,
+        Array(None, None),
+        Array(FLOAT64, (1, Dim(-5, 2))),
+        ListOf(VECTOR),
+        Static("a"),
     ]
     params = tuple(Param(f"p{i}", Var(f"p{i}", s)) for i, s in enumerate(styles))
     assert pretty(Function("f", params, Block(), ())) == (

@@ -86,7 +86,9 @@ def test_the_interpreter_gives_the_same(one: Callable[[Function], Function], see
     verify(function)
     after = one(function)
     verify(after)
-    assert close(run(after, arguments(seed)), run(function, arguments(seed))), pretty(function) + pretty(after)
+    assert close(run(after, arguments(seed)), run(function, arguments(seed))), pretty(function) + pretty(
+        after
+    )
     assert one(after) is after or one not in (dce, optimize)
 
 

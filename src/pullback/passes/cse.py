@@ -59,7 +59,9 @@ class _Cse(Rewriter):
         key = (call.op, tuple(map(operand_key, call.args)), kwargs)
         for scope in reversed(self.scopes):
             made = scope.get(key)
-            if made is not None and all(_serves(a.style, b.style) for a, b in zip(made, call.targets, strict=True)):
+            if made is not None and all(
+                _serves(a.style, b.style) for a, b in zip(made, call.targets, strict=True)
+            ):
                 self.mapping.update(zip(call.targets, made, strict=True))
                 return None
         self.scopes[-1][key] = call.targets

@@ -67,7 +67,9 @@ class _Graph:
     """
 
     reads: dict[Var, list[Operand]] = field(default_factory=dict)
-    owner: dict[Var, int] = field(default_factory=dict)  # the control statement that a definition lies in or is of
+    owner: dict[Var, int] = field(
+        default_factory=dict
+    )  # the control statement that a definition lies in or is of
     control: dict[int, list[Operand]] = field(default_factory=dict)
     outer: dict[int, int | None] = field(default_factory=dict)
     found: set[Var] = field(default_factory=set)

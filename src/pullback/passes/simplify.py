@@ -83,7 +83,9 @@ class _Simplify(Rewriter):
     def spread(self, operand: Operand) -> Operand | None:
         """What `np.broadcast_to` made an operand of."""
         made = self.made.get(operand) if isinstance(operand, Var) else None
-        return made.args[0] if made is not None and made.op.fn is np.broadcast_to and not made.kwargs else None
+        return (
+            made.args[0] if made is not None and made.op.fn is np.broadcast_to and not made.kwargs else None
+        )
 
     def emit(self, like: Call, op: Op, *args: Operand, hint: str = "t_bar") -> Var:
         """Put a new call before the present one."""
@@ -96,7 +98,9 @@ class _Simplify(Rewriter):
 
 
 def _is_one(operand: Operand) -> bool:
-    return isinstance(operand, Const) and isinstance(operand.value, float | np.floating) and operand.value == 1.0
+    return (
+        isinstance(operand, Const) and isinstance(operand.value, float | np.floating) and operand.value == 1.0
+    )
 
 
 def _is_zero(operand: Operand) -> bool:

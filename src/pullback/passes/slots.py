@@ -1,8 +1,8 @@
 """Slots of loops and branches that carry nothing new.
 
-    for ... carry %h = %x: ... yield %h       the slot is %x, inside the loop and after it
-    if ... yield %x else yield %x -> %r       %r is %x
-    for ... carry %a = %x, %b = %x: yield %y, %y    one slot serves both
+for ... carry %h = %x: ... yield %h       the slot is %x, inside the loop and after it
+if ... yield %x else yield %x -> %r       %r is %x
+for ... carry %a = %x, %b = %x: yield %y, %y    one slot serves both
 """
 
 from __future__ import annotations
