@@ -258,6 +258,13 @@ def _round_style(a: Style, decimals: Style = ZERO, out: Style = NONE) -> Style:
     return elementwise([a], dtype, top)
 
 
+def _round_alias(call: Call) -> Alias:
+    """Integers may come back as they are (they do before NumPy 2.3)."""
+    style = style_of(call.args[0])
+    whole = isinstance(style, Array) and (style.dtype is None or style.kind in "bi")
+    return Alias("maybe", (0,)) if whole else Alias()
+
+
 def _isclose_style(
     a: Style, b: Style, rtol: Style = NONE, atol: Style = NONE, equal_nan: Style = FALSE
 ) -> Style:
@@ -287,8 +294,8 @@ def _declare_functions() -> None:
     declare(np.clip, style=_clip_style, elementwise=True, cheap=True)
     declare(np.where, style=_where_style, elementwise=True, cheap=True)
     declare(np.nan_to_num, style=_nan_to_num_style, alias=_nan_to_num_alias, elementwise=True)
-    declare(np.round, style=_round_style, elementwise=True)
-    declare(np.around, style=_round_style, elementwise=True)
+    declare(np.round, style=_round_style, alias=_round_alias, elementwise=True)
+    declare(np.around, style=_round_style, alias=_round_alias, elementwise=True)
     declare(np.fix, style=_map_style(np.fix), elementwise=True)
     declare(np.real_if_close, style=lambda a, tol=NONE: Array(None, axes_of(a)), alias=Alias("maybe", (0,)))
     declare(np.isclose, style=_isclose_style, elementwise=True)
