@@ -864,6 +864,17 @@ def dict_views(x):
     return s + a * b + sum([*e.values()]) + sum(map(abs, e.values()))
 
 
+def sorted_lists(x):
+    items = []
+    for v in x:
+        items.append(v * v)
+    items.reverse()
+    a = items[0]
+    items.sort()
+    pure = [float(v) for v in x]
+    return a, items[0] * items[1], sorted(x, reverse=True)[0], sorted(pure)[1] * sorted(pure)[0]
+
+
 def insert_first(x):
     items = list(x)
     items.insert(0, x[1] * x[1])
@@ -874,7 +885,7 @@ def insert_first(x):
 
 
 CONTAINERS: list[Row] = [
-    (insert_first, (V,)),
+    (insert_first, (V,)), (sorted_lists, (V,)),
     (list_changed_in_loop, (V,)), (dict_changed_in_loop, (V,)), (dict_views, (V,)),
     (list_methods, (1.5,)), (growing, (V,)), (growing_pop, (V,)), (growing_extend, (V,)), (rows_in_list, (A,)),
     (known_list, (1.5,)), (dict_methods, (1.5,)), (dict_in, (1.5,)), (tuple_methods, (1.5,)), (strings, (1.5,)),
@@ -1125,7 +1136,7 @@ REFUSED: list[Row] = [
     (lambda x: np.sum(x, out=np.zeros(3, dtype=np.float32), axis=0), (A,)),
     (lambda x: np.copyto(np.zeros(4, dtype=int), x), (V,)),
     (lambda x: [1, 2].index(x), (1.5,)),
-    (lambda x: sorted(x), (V,)),
+    (lambda x: sorted(x), (A,)),
     (lambda x: {"a": x}.pop("b"), (1.5,)),
     (lambda x: itertools.count(x), (1,)),
     (lambda x: np.random.exponential(x), (1.5,)),

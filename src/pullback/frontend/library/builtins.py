@@ -27,7 +27,7 @@ from pullback.frontend.values import (
     Value,
 )
 from pullback.ir import core_ops as core
-from pullback.styles.style import Array, ListOf, Tup
+from pullback.styles.style import Array, ListOf, Scalar, Tup
 
 MISSING = Known(prelude.MISSING)
 _LONGEST_SORT = 12
@@ -184,10 +184,20 @@ def sorted_(ctx: Context, iterable: Value, *, key: Value = NONE, reverse: Value 
     if given(key):
         ctx.refuse("`sorted(key=...)` of run-time values", "sort with numpy: x[np.argsort(keys)]")
     if items is None or len(items) > _LONGEST_SORT:
-        ctx.refuse("`sorted` of a sequence whose length is not known to be small", "use np.sort(np.array(items))")
+        return _sorted_numbers(ctx, iterable if items is None else TupleValue(tuple(items)), down)
     if any(facts.scalar_style(ctx, v) is None for v in items):
         ctx.refuse("`sorted` of items that are not numbers", "use np.sort, or sort by an array of keys")
     return ctx.new_cell(ListCell(tuple(_insertion_sorted(ctx, items, down))))
+
+
+def _sorted_numbers(ctx: Context, source: Value, down: bool) -> Value:
+    """Many numbers in order: by NumPy's sort, as the same kind of number as before."""
+    found = iteration.element_style(ctx, source)
+    if not isinstance(found, Scalar) or found.kind != "f" or found.dtype is None or found.weak is None:
+        ctx.refuse("`sorted` of a long sequence of which the compiler does not know that it holds real numbers",
+                   "use np.sort(np.array(items))")
+    order = inline(ctx, prelude.sorted_down if down else prelude.sorted_up, source)
+    return inline(ctx, prelude.as_floats if found.weak else prelude.collect, order)
 
 
 def _insertion_sorted(ctx: Context, items: Sequence[Value], down: bool) -> list[Value]:

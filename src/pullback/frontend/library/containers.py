@@ -6,6 +6,7 @@ of the IR.  Dicts have keys known at compile time.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -143,17 +144,23 @@ def copy_list(ctx: Context, owner: Value) -> Value:
 
 def reverse(ctx: Context, owner: Value) -> Value:
     """`items.reverse()`."""
+    if isinstance(_list(ctx, owner), GrowingCell):
+        return _replace_by(ctx, owner, inline(ctx, prelude.collect, iteration.reversed_(ctx, owner)))
     _set_items(ctx, owner, _known_items(ctx, owner, "reverse")[::-1])
+    return NONE
+
+
+def _replace_by(ctx: Context, owner: Value, other: Value) -> Value:
+    """The list gets the items of another."""
+    cell = ctx.cell(other)
+    ctx.set_cell(owner, dataclasses.replace(cell, param=ctx.cell(owner).param))
     return NONE
 
 
 def sort(ctx: Context, owner: Value, *, key: Value = NONE, reverse: Value = Known(False)) -> Value:
     """`items.sort()`."""
     ordered = ctx.call_value(Known(sorted), [owner], {"key": key, "reverse": reverse})
-    cell = ctx.cell(ordered)
-    assert isinstance(cell, ListCell)
-    _set_items(ctx, owner, cell.items)
-    return NONE
+    return _replace_by(ctx, owner, ordered)
 
 
 def remove(ctx: Context, owner: Value, item: Value) -> Value:

@@ -21,7 +21,7 @@ from pullback.frontend.values import (
 )
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Const, Op, Operand
-from pullback.styles.style import PY_INT, Array, ListOf, Style, Tup, numeric
+from pullback.styles.style import PY_INT, Array, ListOf, Scalar, Style, Tup, numeric
 
 
 def _least(*lengths: Style) -> Style:
@@ -255,6 +255,20 @@ def product_(ctx: Context, its: Sequence[IterValue]) -> IterValue:
 def total_is_one(total: Value) -> bool:
     """Nothing has been multiplied yet."""
     return isinstance(total, Known) and bool(total.obj == 1)
+
+
+def element_style(ctx: Context, value: Value) -> Style | None:
+    """The style of every item of a vector, or of a list or tuple of like items; None where it is not known."""
+    style = ctx.style(value)
+    match style:
+        case Array(dtype, axes) if axes is not None and len(axes) == 1:
+            return Scalar(dtype, False, style.kind)
+        case ListOf(elem):
+            return numeric(elem)
+        case Tup(items):
+            kinds = {(type(s), getattr(s, "dtype", None), getattr(s, "weak", None)) for s in map(numeric, items)}
+            return numeric(items[0]) if len(kinds) == 1 else None
+    return None
 
 
 def as_tuple(ctx: Context, value: Value) -> Value:

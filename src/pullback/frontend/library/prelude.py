@@ -223,6 +223,21 @@ def in_order_down(a: Any, b: Any) -> Any:
     return (b, a) if a < b else (a, b)
 
 
+def sorted_up(items: Any) -> Any:
+    """The numbers in order"""
+    return np.sort(np.array(items))
+
+
+def sorted_down(items: Any) -> Any:
+    """The numbers in order, the largest first"""
+    return np.sort(np.array(items))[::-1]
+
+
+def as_floats(items: Any) -> list[float]:
+    """Python numbers"""
+    return [float(item) for item in items]
+
+
 def to_list(x: Any) -> Any:
     """ndarray.tolist"""
     return x.item() if x.ndim == 0 else [to_list(row) for row in x]
