@@ -325,9 +325,9 @@ def test_12_elements_in_a_loop_cost_linear_time_and_memory() -> None:
     def seconds(x: Any) -> float:
         times = []
         for _ in range(5):
-            start = time.perf_counter()
+            start = time.thread_time()
             gradient(x)
-            times.append(time.perf_counter() - start)
+            times.append(time.thread_time() - start)
         return min(times)
 
     assert seconds(large) <= 15 * seconds(small)
