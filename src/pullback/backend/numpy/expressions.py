@@ -266,4 +266,5 @@ def _takes_fields(cls: Any, fields: Sequence[str]) -> bool:
     if not dataclasses.is_dataclass(cls) or hasattr(cls, "__post_init__"):
         return False
     own = {f.name for f in dataclasses.fields(cls) if f.init}
-    return "__init__" in vars(cls) and own == set(fields) and cls.__init__.__code__.co_filename == "<string>"
+    made = getattr(vars(cls).get("__init__"), "__code__", None)
+    return made is not None and made.co_filename == "<string>" and own == set(fields)
