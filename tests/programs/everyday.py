@@ -108,14 +108,11 @@ def chained_lists(a, b):
 
 
 @program(numbers(5), 3)
-def moving_average_with_a_queue(x, k):
-    window = []
+def moving_average_by_slices(x, k):
     s = 0.0
-    for v in x:
-        window.append(v)
-        if len(window) > k:
-            window = window[1:]
-        s += (sum(window) / len(window)) ** 2
+    for i in range(len(x)):
+        window = x[max(0, i - k + 1) : i + 1]
+        s += (sum(window) / len(window)) ** 2 + window[0]
     return s
 
 
