@@ -147,7 +147,7 @@ def test_a_function_is_called_as_an_operation() -> None:
     b = Builder()
     inner = Function("g", PARAMS, Block(), (K, X))
     call = Op("g", lambda: None, lambda *a: (PY_INT, VECTOR), fn=inner)
-    k, x = b.call_many(call, (X, K), {}, ("k", "x"))
+    k, _ = b.call_many(call, (X, K), {}, ("k", "x"))
     assert run(Function("f", PARAMS, b.finish(), (k,)), (np.arange(3.0), 2)) == (2,)
 
 

@@ -54,7 +54,7 @@ class Rewriter:
         return out
 
     def call(self, call: Call) -> Call | None:
-        """What becomes of a call whose operands are replaced; None: it is gone, and `mapping` says what stands for it."""
+        """What becomes of a call whose operands are replaced; None where `mapping` says what stands for it."""
         return call
 
     def control(self, stmt: If | For | While) -> Stmt | None:
