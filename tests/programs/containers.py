@@ -297,6 +297,14 @@ def adjoint_of_a_queue(x, n):
     return s
 
 
+@program(numbers(4), refused="list_slice")
+def slice_of_a_grown_list(x):
+    history = [x]
+    for _ in range(3):
+        history.append(np.tanh(history[-1]))
+    return sum(np.sum(h * h) for h in history[1:])
+
+
 class Counter:
     """State in attributes."""
 
