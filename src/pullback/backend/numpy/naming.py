@@ -14,10 +14,11 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pullback.analysis.binding import maybe_unbound
 from pullback.backend.numpy.constants import SYNTAX_BUILTINS
 from pullback.backend.numpy.folding import is_named
 from pullback.backend.numpy.lifetimes import Interval, Lifetimes, lifetimes
-from pullback.ir.nodes import UNDEF, Call, Const, For, Function, If, Operand, Var, While
+from pullback.ir.nodes import UNDEF, Call, Const, For, Function, If, Operand, Stmt, Var, While
 from pullback.ir.walk import statements
 
 ALWAYS_TAKEN = frozenset(keyword.kwlist) | frozenset(SYNTAX_BUILTINS) | {"np", "math", "_"}
@@ -116,6 +117,7 @@ class _Groups:
         importance.
         """
         stmts = list(statements(self.function.body))
+        self._unbound(stmts)
         for stmt in stmts:
             if isinstance(stmt, For | While):
                 self._pairs(stmt.params, stmt.results, True)
@@ -133,6 +135,23 @@ class _Groups:
                 elif isinstance(stmt, If):
                     self._pairs(stmt.results, stmt.then_yields, False, exact)
                     self._pairs(stmt.results, stmt.else_yields, False, exact)
+
+    def _unbound(self, stmts: Sequence[Stmt]) -> None:
+        """One name for a value that may be unbound wherever it goes: assigning it to another would read it."""
+        unbound = maybe_unbound(self.function)
+        if not unbound:
+            return
+        for stmt in stmts:
+            edges: list[tuple[Sequence[Var], Sequence[Operand]]]
+            if isinstance(stmt, For | While):
+                edges = [(stmt.params, stmt.inits), (stmt.params, stmt.yields), (stmt.results, stmt.params)]
+            elif isinstance(stmt, If):
+                edges = [(stmt.results, stmt.then_yields), (stmt.results, stmt.else_yields)]
+            else:
+                continue
+            for targets, sources in edges:
+                pairs = [(t, x) for t, x in zip(targets, sources, strict=True) if x in unbound]
+                self._pairs([t for t, _ in pairs], [x for _, x in pairs], True)
 
     def _alone(self, sources: Sequence[Operand], targets: Sequence[Var]) -> None:
         for source, target in zip(sources, targets, strict=True):
