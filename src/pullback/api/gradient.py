@@ -37,6 +37,7 @@ class Gradient:
         self, f: Any, argnums: Argnums | None, has_aux: bool, options: Options, skip: int = 0
     ) -> None:
         self.target = target_of(f)
+        self._bound = bool(self.target.args or self.target.kwargs)
         self.skip = skip  # leading arguments that argnums do not count: the instance of a method
         self.__name__ = f"value_and_grad_of_{self.target.fn.__name__}"
         self.fn: FunctionType = self.target.fn
@@ -112,11 +113,8 @@ class Gradient:
             or fn.__kwdefaults__ is not self.kwdefaults
         ):
             self._reset()
-        target = self.target
-        if target.args:
-            args = (*target.args, *args)
-        if target.kwargs:
-            kwargs = {**target.kwargs, **kwargs}
+        if self._bound:
+            args, kwargs = (*self.target.args, *args), {**self.target.kwargs, **kwargs}
         result: tuple[Any, Any] = self._entry(*args, **kwargs)
         return result
 

@@ -191,8 +191,9 @@ class _Entry:
                 "__kwdefaults__": guard.kwdefaults,
             }
             self.conditions += [
-                f"{found}.{attribute} is {self.bind(part, 'part') if part is not None else None}"
+                f"{found}.{attribute} is {self.bind(part, 'part')}"
                 for attribute, part in parts.items()
+                if part is not None  # where there was no default, every argument was given
             ]
         else:
             self.conditions.append(f"{self.path(guard.path)} is {expected}")
