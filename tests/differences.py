@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
 from programs import leaves, map_leaves
 
 _STENCIL = ((1, 3.0 / 4.0), (2, -3.0 / 20.0), (3, 1.0 / 60.0))  # central, of sixth order
@@ -44,7 +45,9 @@ def pairing(seed: Any, value: Any) -> float:
     return total
 
 
-def numerical_gradients(fn: Callable[..., Any], args: Sequence[Any], wrt: Sequence[int], seed: Any) -> list[list[Any]]:
+def numerical_gradients(
+    fn: Callable[..., Any], args: Sequence[Any], wrt: Sequence[int], seed: Any
+) -> list[list[Any]]:
     """For each parameter in `wrt`, the gradient of <seed, fn(args)> by each of its floating-point leaves."""
 
     def objective(position: int, number: int, change: Callable[[np.ndarray], None]) -> float:
@@ -98,5 +101,9 @@ def float_leaves(primal: Any, gradient: Any) -> list[Any]:
     if isinstance(primal, tuple | list):
         return [leaf for p, g in zip(primal, gradient, strict=True) for leaf in float_leaves(p, g)]
     if hasattr(primal, "__dict__") and not callable(primal):
-        return [leaf for key in vars(primal) for leaf in float_leaves(getattr(primal, key), getattr(gradient, key))]
+        return [
+            leaf
+            for key in vars(primal)
+            for leaf in float_leaves(getattr(primal, key), getattr(gradient, key))
+        ]
     return []

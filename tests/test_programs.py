@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differences import float_leaves, is_float, numerical_gradients, seed_for
-from programs import Program, all_programs, leaves
 
 import pullback as pb
+from differences import float_leaves, is_float, numerical_gradients, seed_for
+from programs import Program, all_programs, leaves
 
 PROGRAMS = {p.name: p for p in all_programs()}
 MODES: dict[str, dict[str, bool]] = {
@@ -94,7 +94,9 @@ def test_program(name: str) -> None:
     program = PROGRAMS[name]
     results = {mode: run(program, options) for mode, options in MODES.items()}
     for a, b in zip(leaves(results["optimised"]), leaves(results["copying"]), strict=True):
-        assert np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc"), "copying every store changes bits"
+        assert np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc"), (
+            "copying every store changes bits"
+        )
 
 
 @pytest.mark.parametrize("name", [n for n, p in PROGRAMS.items() if p.refused])

@@ -197,7 +197,9 @@ SYNTAX = ["async", "yield", "try", "global", "class", "match-pattern", "del-item
 @pytest.mark.parametrize("code", SYNTAX)
 def test_refused(code: str) -> None:
     row = REFUSALS[code]
-    node = next(n for n in ast.parse(row.example).body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    node = next(
+        n for n in ast.parse(row.example).body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
     with pytest.raises(UnsupportedError) as caught:
         desugar(node)
     assert caught.value.reason.split("`")[0] == row.message.split("`")[0]

@@ -19,7 +19,11 @@ def at_line(text: str) -> tuple[Liveness, dict[int, ast.stmt]]:
             and stmt is not node
             and not isinstance(found.get(stmt.lineno), ast.For | ast.While)
         ):
-            made = isinstance(stmt, ast.Assign) and isinstance(stmt.targets[0], ast.Name) and "." in stmt.targets[0].id
+            made = (
+                isinstance(stmt, ast.Assign)
+                and isinstance(stmt.targets[0], ast.Name)
+                and "." in stmt.targets[0].id
+            )
             if not made:
                 found[stmt.lineno] = stmt
     return Liveness(node), found

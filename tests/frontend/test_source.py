@@ -55,7 +55,9 @@ def test_two_lambdas_on_one_line(tmp_path: Path) -> None:
 
 
 def test_lambda_in_lambda_and_equal_lambdas(tmp_path: Path) -> None:
-    module = load(tmp_path / "nest.py", "f = lambda x: (lambda y: x * y)\na, b = (lambda x: x), (lambda x: x)\n")
+    module = load(
+        tmp_path / "nest.py", "f = lambda x: (lambda y: x * y)\na, b = (lambda x: x), (lambda x: x)\n"
+    )
     assert body_of(module.f) == "lambda y: x * y"
     assert body_of(module.f(3)) == "x * y"
     assert body_of(module.a) == body_of(module.b) == "x"
@@ -103,7 +105,9 @@ def test_notebook_cell() -> None:
 
 
 def test_future_annotations(tmp_path: Path) -> None:
-    module = load(tmp_path / "future.py", "from __future__ import annotations\ndef f(x: int) -> int:\n    return x\n")
+    module = load(
+        tmp_path / "future.py", "from __future__ import annotations\ndef f(x: int) -> int:\n    return x\n"
+    )
     assert body_of(module.f) == "return x"
 
 

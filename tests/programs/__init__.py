@@ -104,7 +104,8 @@ def leaves(tree: Any) -> list[Any]:
 
 def map_leaves(fn: Callable[[Any], Any], tree: Any) -> Any:
     """The structure with each number and array replaced."""
-    if isinstance(tree, np.ndarray | np.generic) or (isinstance(tree, int | float | complex) and not isinstance(tree, bool)):
+    is_number = isinstance(tree, int | float | complex) and not isinstance(tree, bool)
+    if is_number or isinstance(tree, np.ndarray | np.generic):
         return fn(tree)
     if isinstance(tree, dict):
         return {key: map_leaves(fn, value) for key, value in tree.items()}

@@ -149,7 +149,7 @@ def conjugate_gradient(a, b):
         new = r @ r
         p = r + (new / rs) * p
         rs = new
-    return np.sum(x ** 2)
+    return np.sum(x**2)
 
 
 @program(numbers(4, 3))
@@ -213,7 +213,7 @@ def rk4_with_a_trajectory(y0, p):
         k3 = _lotka_volterra(y + h / 2 * k2, p)
         k4 = _lotka_volterra(y + h * k3, p)
         out[i + 1] = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-    return np.mean(out ** 2)
+    return np.mean(out**2)
 
 
 @program(numbers(5, 1), np.array([[1.0, 0.1], [0.0, 0.9]]), 0.2 * np.eye(2), 0.5)
@@ -240,7 +240,7 @@ def recurrent_network(w, u, b, xs):
     loss = 0.0
     for x in xs:
         h = np.tanh(w @ h + u @ x + b)
-        loss += np.sum(h ** 2)
+        loss += np.sum(h**2)
     return loss / len(xs)
 
 
@@ -286,7 +286,7 @@ def wave_equation_three_buffers(u0, c, steps):
     for _ in range(steps):
         nxt[1:-1] = 2 * cur[1:-1] - prev[1:-1] + c * (cur[2:] - 2 * cur[1:-1] + cur[:-2])
         prev, cur, nxt = cur, nxt, prev
-    return np.sum(cur ** 2)
+    return np.sum(cur**2)
 
 
 @program(numbers(3, 2), positive(3), 3)
@@ -301,13 +301,18 @@ def n_body(pos, mass, steps):
                     continue
                 d = pos[j] - pos[i]
                 r2 = np.sum(d * d) + 0.1
-                acc[i] += mass[j] * d / r2 ** 1.5
+                acc[i] += mass[j] * d / r2**1.5
         vel += 0.1 * acc
         pos += 0.1 * vel
-    return np.sum(pos ** 2) + np.sum(mass[:, None] * vel ** 2)
+    return np.sum(pos**2) + np.sum(mass[:, None] * vel**2)
 
 
-@program(np.array([0.6, 0.4]), np.array([[0.7, 0.3], [0.2, 0.8]]), np.array([[0.5, 0.5], [0.1, 0.9]]), [0, 1, 1, 0, 1])
+@program(
+    np.array([0.6, 0.4]),
+    np.array([[0.7, 0.3], [0.2, 0.8]]),
+    np.array([[0.5, 0.5], [0.1, 0.9]]),
+    [0, 1, 1, 0, 1],
+)
 def hidden_markov_forward(pi, a, b, obs):
     alpha = pi * b[:, obs[0]]
     logp = 0.0
@@ -368,7 +373,7 @@ def binomial_option(s, t, r, sigma, n):
     d = 1.0 / u
     q = (np.exp(r * dt) - d) / (u - d)
     k = np.arange(n + 1)
-    v = np.maximum(s * u ** k * d ** (n - k) - 95.0, 0.0)
+    v = np.maximum(s * u**k * d ** (n - k) - 95.0, 0.0)
     for step in range(n, 0, -1):
         v = np.exp(-r * dt) * (q * v[1:] + (1 - q) * v[:-1])
     return v[0]
@@ -389,13 +394,13 @@ def bisection_then_newton(a):
     lo, hi = 0.0, 3.0
     while hi - lo > 0.5:
         mid = 0.5 * (lo + hi)
-        if mid ** 3 > a:
+        if mid**3 > a:
             hi = mid
         else:
             lo = mid
     x = 0.5 * (lo + hi)
-    while abs(x ** 3 - a) > 1e-12:
-        x = x - (x ** 3 - a) / (3 * x ** 2)
+    while abs(x**3 - a) > 1e-12:
+        x = x - (x**3 - a) / (3 * x**2)
     return x
 
 
@@ -406,7 +411,7 @@ def soft_k_means(x, centers, n):
         w = np.exp(-2.0 * d)
         w = w / w.sum(axis=1, keepdims=True)
         centers = (w.T @ x) / w.sum(axis=0)[:, None]
-    return np.sum(centers ** 2)
+    return np.sum(centers**2)
 
 
 @program(numbers(5, 2), np.array([0.5, 1.2]), 0.3)
@@ -474,7 +479,7 @@ def graph_edges(x, src, dst):
     out = np.zeros(5)
     for s, d in zip(src, dst):
         out[d] += np.tanh(x[s]) * x[d]
-    return np.sum(out ** 2)
+    return np.sum(out**2)
 
 
 @program(positive(5))
@@ -499,7 +504,7 @@ def sinkhorn(c, n):
 def leapfrog(q, p, h):
     q, p = q.copy(), p.copy()
     for _ in range(4):
-        p -= 0.5 * h * q ** 3
+        p -= 0.5 * h * q**3
         q += h * p
-        p -= 0.5 * h * q ** 3
-    return 0.5 * np.sum(p ** 2) + 0.25 * np.sum(q ** 4)
+        p -= 0.5 * h * q**3
+    return 0.5 * np.sum(p**2) + 0.25 * np.sum(q**4)

@@ -192,7 +192,7 @@ def view_moves_with_the_index(x):
 def window_moves_along(x):
     a = x * 1.0
     for i in range(4):
-        w = a[i:i + 3]
+        w = a[i : i + 3]
         w[1] += w[0] * w[2]
     return np.sum(a * np.arange(6.0))
 

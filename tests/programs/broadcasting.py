@@ -1,7 +1,7 @@
 """Broadcasting, reductions, dtypes, shapes and the corners of their derivatives."""
 
-import numpy as np
 import numpy
+import numpy as np
 import numpy.linalg as la
 
 from . import numbers, positive, program
@@ -48,7 +48,7 @@ def products_and_scans(a):
 @program(numbers(3, 4))
 def reduction_with_where(a):
     m = a > 0
-    return np.sum(a ** 2, where=m) + np.sum(np.mean(a, axis=1, where=np.array([True, False, True, True])))
+    return np.sum(a**2, where=m) + np.sum(np.mean(a, axis=1, where=np.array([True, False, True, True])))
 
 
 @program(numbers(2, 3, 4))
@@ -57,7 +57,9 @@ def shaping(a):
     c = np.swapaxes(a, 0, 1)[:, None]
     d = np.moveaxis(a, 0, -1).ravel()
     e = np.squeeze(c[:1], axis=0)
-    return np.sum(b[0] * b[1]) + np.sum(d * np.arange(24.0)) + np.sum(e ** 2) + np.sum(np.expand_dims(a, 1) * 2.0)
+    return (
+        np.sum(b[0] * b[1]) + np.sum(d * np.arange(24.0)) + np.sum(e**2) + np.sum(np.expand_dims(a, 1) * 2.0)
+    )
 
 
 @program(numbers(4), numbers(4, seed=1))
@@ -73,9 +75,12 @@ def joining_and_splitting(x, y):
 def tiling(a):
     t = np.tile(a, (2, 2))
     r = np.repeat(a, 2, axis=1)
-    return np.sum(t * np.arange(24.0).reshape(4, 6)) + np.sum(r * np.arange(12.0).reshape(2, 6) ** 2) + np.sum(
-        np.flip(a) * a
-    ) + np.sum(np.roll(a, 1, axis=1) * a)
+    return (
+        np.sum(t * np.arange(24.0).reshape(4, 6))
+        + np.sum(r * np.arange(12.0).reshape(2, 6) ** 2)
+        + np.sum(np.flip(a) * a)
+        + np.sum(np.roll(a, 1, axis=1) * a)
+    )
 
 
 @program(numbers(3, 4), numbers(4, 2, seed=1), numbers(3, seed=2))
@@ -98,7 +103,9 @@ def linear_algebra(a, b):
     return la.norm(x) + np.trace(np.linalg.inv(a)) + numpy.linalg.det(a) + np.linalg.norm(a)
 
 
-@program(np.array([0.5, 0.0, -2.0, 3.0]), expect=(np.array([0.5 / np.sqrt(0.5), 0.0, 0.0, 0.5 / np.sqrt(3.0)]),))
+@program(
+    np.array([0.5, 0.0, -2.0, 3.0]), expect=(np.array([0.5 / np.sqrt(0.5), 0.0, 0.0, 0.5 / np.sqrt(3.0)]),)
+)
 def where_with_a_dead_branch(x):
     with np.errstate(invalid="ignore"):
         return np.sum(np.where(x > 0, np.sqrt(x), 0.0))
@@ -128,12 +135,12 @@ def product_with_a_zero(x):
 def take_and_gather(x, idx):
     y = x[idx]
     z = np.take(x, idx[1:]) * x[-1]
-    return np.sum(y ** 2) + np.sum(z) + x[idx[0]]
+    return np.sum(y**2) + np.sum(z) + x[idx[0]]
 
 
 @program(numbers(6))
 def select_and_clip(x):
-    y = np.select([x > 0.5, x > 0], [x ** 2, x * 3.0], default=-x)
+    y = np.select([x > 0.5, x > 0], [x**2, x * 3.0], default=-x)
     return np.sum(np.clip(x, -0.4, 0.45) * y)
 
 
@@ -156,7 +163,7 @@ def astype_integer_passes_nothing(x):
 
 @program(3, numbers(3))
 def integer_parameter(n, x):
-    return np.sum(x ** n) * n
+    return np.sum(x**n) * n
 
 
 @program(numbers(2, 3) + 1j * numbers(2, 3, seed=3))
@@ -169,7 +176,7 @@ def complex_parameter(z):
 def complex_inside(x, y):
     z = x + 1j * y
     w = np.exp(z) * z
-    return np.sum(w.real ** 2 + w.imag)
+    return np.sum(w.real**2 + w.imag)
 
 
 @program(numbers(0))
@@ -186,7 +193,7 @@ def not_contiguous(a):
 @program(numbers(4))
 def numpy_scalars(x):
     a = x[0] * np.float64(2.0)
-    b = np.sin(a) + a ** 2
+    b = np.sin(a) + a**2
     c = np.array([a, b, 1.0])
     return c[0] * c[1] + np.sum(c) + np.float64(a)
 
@@ -195,7 +202,13 @@ def numpy_scalars(x):
 def diff_and_friends(x):
     d = np.diff(x)
     m = np.triu(np.outer(x, x), 1) + np.diag(x)
-    return np.sum(d * d) + np.sum(np.tril(m)) + np.trace(m) + np.sum(np.diag(m) ** 2) + np.sum(np.sort(x) * d.sum())
+    return (
+        np.sum(d * d)
+        + np.sum(np.tril(m))
+        + np.trace(m)
+        + np.sum(np.diag(m) ** 2)
+        + np.sum(np.sort(x) * d.sum())
+    )
 
 
 @program(numbers(3, 4))
@@ -207,14 +220,20 @@ def methods_and_attributes(a):
 
 @program(numbers(4))
 def creation(x):
-    z = np.zeros_like(x) + np.ones(4) + np.full(4, x[0]) + np.arange(4) + np.eye(4)[1] * np.linspace(0.0, 1.0, 4)
+    z = (
+        np.zeros_like(x)
+        + np.ones(4)
+        + np.full(4, x[0])
+        + np.arange(4)
+        + np.eye(4)[1] * np.linspace(0.0, 1.0, 4)
+    )
     return np.sum(z * x) + np.sum(np.full_like(x, 2.0) * x)
 
 
 @program(numbers(4), 2.5)
 def powers(x, p):
     y = 1.0 + x * x
-    return np.sum(y ** p + y ** -2 + 2.0 ** x + np.power(y, x) + np.sqrt(y) + x ** 3)
+    return np.sum(y**p + y**-2 + 2.0**x + np.power(y, x) + np.sqrt(y) + x**3)
 
 
 @program(numbers(4), numbers(4, seed=1))
@@ -227,7 +246,7 @@ def numbers_and_comparisons(x, y):
 def statistics(x, y):
     xc = x - np.mean(x)
     yc = y - y.mean()
-    r = np.sum(xc * yc) / np.sqrt(np.sum(xc ** 2) * np.sum(yc ** 2))
+    r = np.sum(xc * yc) / np.sqrt(np.sum(xc**2) * np.sum(yc**2))
     return r + np.std(x, ddof=1) * np.var(y)
 
 
@@ -235,7 +254,7 @@ def statistics(x, y):
 def two_layers(w1, w2, b, x, y):
     h = np.maximum(x @ w1, 0.01 * (x @ w1))
     out = h @ w2 + b
-    return np.mean((out - y) ** 2) + 1e-2 * (np.sum(w1 ** 2) + np.sum(w2 ** 2))
+    return np.mean((out - y) ** 2) + 1e-2 * (np.sum(w1**2) + np.sum(w2**2))
 
 
 @program(numbers(3), numbers(3, seed=1))

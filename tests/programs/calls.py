@@ -55,7 +55,7 @@ def several_results(x, w):
 
 
 def _keyword_only(x, *, power=2, scale=1.0):
-    return np.sum(x ** power) * scale
+    return np.sum(x**power) * scale
 
 
 @program(numbers(3), 0.5)
@@ -214,7 +214,7 @@ def _adaptive(f, a, b, fa, fb, depth):
 @program(0.7, 1.6)
 def adaptive_quadrature(k, end):
     f = lambda t: math.exp(-k * t * t)
-    return _adaptive(f, 0.0, end, f(0.0), f(end), 5)
+    return _adaptive(f, 0.0, end, f(0.0), f(end), 3)
 
 
 class Scaler:
@@ -290,7 +290,7 @@ def cached_helper(x):
 
 
 def _power(x, n, offset):
-    return x ** n + offset
+    return x**n + offset
 
 
 @program(numbers(3), 0.4)

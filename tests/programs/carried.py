@@ -131,7 +131,7 @@ def value_from_the_iteration_before(x, n):
         nxt = 2.0 * cur - prev + 0.1 * x
         prev = cur
         cur = nxt
-    return np.sum(cur ** 2)
+    return np.sum(cur**2)
 
 
 @program(numbers(4))

@@ -31,7 +31,7 @@ class Body:
     velocity: np.ndarray = field(default_factory=lambda: np.zeros(2))
 
     def energy(self):
-        return 0.5 * self.mass * np.sum(self.velocity ** 2)
+        return 0.5 * self.mass * np.sum(self.velocity**2)
 
     def advanced(self, dt):
         return replace(self, position=self.position + dt * self.velocity)
@@ -57,7 +57,10 @@ def dict_parameter(p, x):
     return np.sum(h * h)
 
 
-@program({"layers": [(numbers(3, 4), numbers(4)), (numbers(4, 2), numbers(2))], "scale": 0.3}, numbers(5, 3, seed=2))
+@program(
+    {"layers": [(numbers(3, 4), numbers(4)), (numbers(4, 2), numbers(2))], "scale": 0.3},
+    numbers(5, 3, seed=2),
+)
 def nested_parameter(p, x):
     h = x
     for w, b in p["layers"]:
@@ -73,7 +76,7 @@ def named_tuple_parameter(p, x):
 @program(Body(1.5, numbers(2), numbers(2, seed=3)), 0.1)
 def dataclass_parameter(body, dt):
     later = body.advanced(dt).advanced(dt)
-    return later.energy() + np.sum(later.position ** 2)
+    return later.energy() + np.sum(later.position**2)
 
 
 @program(numbers(2), numbers(2, seed=3), writes=True)
@@ -170,7 +173,7 @@ def dict_updates(x, y):
 def update_of_parameters(p, rate):
     g = {k: 2.0 * v for k, v in p.items()}
     q = {k: p[k] - rate * g[k] for k in p}
-    return sum(np.sum(v ** 2) for v in q.values())
+    return sum(np.sum(v**2) for v in q.values())
 
 
 @program(numbers(5))
@@ -229,7 +232,7 @@ def returns_views(x):
 
 @program(Point(0.3, 0.8))
 def returns_a_named_tuple(p):
-    return Point(p.x * p.y, y=p.x ** 2)
+    return Point(p.x * p.y, y=p.x**2)
 
 
 @program(numbers(4))
@@ -344,4 +347,4 @@ def list_of_layers(w1, b1, w2, x):
     net = [Layer(w1, b1), Layer(w2, 0.1, activation=np.sin)]
     for layer in net:
         x = layer(x)
-    return np.mean(x ** 2)
+    return np.mean(x**2)

@@ -29,7 +29,7 @@ def elif_chain(x, mode):
     elif mode == 2:
         y = math.exp(x)
     else:
-        y = x ** 3
+        y = x**3
     return y + 1.0
 
 
@@ -67,7 +67,7 @@ def continue_on_negative(x):
     for v in x:
         if v < 0:
             continue
-        s += v ** 3
+        s += v**3
     return s
 
 
@@ -144,7 +144,7 @@ def labelled_continue_by_flag(a):
         if bad:
             continue
         s *= 2.0
-    return s ** 2
+    return s**2
 
 
 @program(numbers(5), 0)
@@ -284,7 +284,7 @@ def zip_enumerate_reversed(x, y):
 def enumerate_from_one(x):
     s = 0.0
     for k, v in enumerate(x, 1):
-        s += v ** k
+        s += v**k
     return s
 
 
@@ -309,7 +309,7 @@ def and_or_values(x, y):
 def chained_comparison(x):
     if 0.0 < x < 1.0:
         return x * x
-    return x ** 3
+    return x**3
 
 
 @program(numbers(6))
@@ -338,9 +338,9 @@ def walrus_in_an_if(x):
 def match_on_a_string(x, kind):
     match kind:
         case "square":
-            y = x ** 2
+            y = x**2
         case "cube" | "third":
-            y = x ** 3
+            y = x**3
         case _:
             y = x
     return np.sum(y)

@@ -47,7 +47,7 @@ def polynomial_fit(x, y_extra):
 @program(numbers(5), 0.3)
 def huber(r, delta):
     a = np.abs(r)
-    return np.mean(np.where(a <= delta, 0.5 * r ** 2, delta * (a - 0.5 * delta)))
+    return np.mean(np.where(a <= delta, 0.5 * r**2, delta * (a - 0.5 * delta)))
 
 
 @program(numbers(3, 4))
@@ -180,7 +180,7 @@ def game_of_neighbours(a):
                 if not (0 <= rr < rows and 0 <= cc < cols):
                     continue
                 out[r, c] += a[rr, cc] * (1 + dr)
-    return (out ** 2).sum()
+    return (out**2).sum()
 
 
 @dataclass
@@ -203,7 +203,7 @@ def configured(x, cfg):
             x = x + v
         else:
             x = x - cfg.rate * g
-    return np.sum(x ** 2)
+    return np.sum(x**2)
 
 
 class Module:
@@ -216,7 +216,7 @@ class Module:
         return np.mean((self.forward(x) - y) ** 2) + self.penalty()
 
     def penalty(self):
-        return 1e-2 * sum(np.sum(p ** 2) for p in self.params.values())
+        return 1e-2 * sum(np.sum(p**2) for p in self.params.values())
 
 
 class Linear(Module):
@@ -265,7 +265,7 @@ class Vec:
         return 2
 
     def norm2(self):
-        return self.x ** 2 + self.y ** 2
+        return self.x**2 + self.y**2
 
 
 @program(0.3, 0.8)
@@ -300,7 +300,7 @@ def padding_and_windows(x):
 
 @program(numbers(4), 3.0)
 def trapezoid(f, h):
-    return h * (np.sum(f) - 0.5 * (f[0] + f[-1])) + np.trapezoid(f ** 2, dx=0.5)
+    return h * (np.sum(f) - 0.5 * (f[0] + f[-1])) + np.trapezoid(f**2, dx=0.5)
 
 
 @program(positive(5), np.array([0.1, 0.4, 0.45, 0.8, 1.0]), wrt=0)
@@ -314,7 +314,7 @@ def in_place_operators_on_expressions(a):
     b -= np.mean(b)
     b[b < 0] = 0.0
     b /= 1.0 + np.max(b)
-    return np.sum(b ** 2)
+    return np.sum(b**2)
 
 
 @program(numbers(2, 3), numbers(2, 3, seed=5))
@@ -333,7 +333,7 @@ def network_from_zipped_lists(ws, bs, x):
         x = x @ w + b
         if i != last:
             x = np.maximum(x, 0.1 * x)
-    return np.mean(x ** 2)
+    return np.mean(x**2)
 
 
 @program(numbers(6), 2)
@@ -423,7 +423,7 @@ def shape_unpacking(a):
 @program(numbers(3), numbers(4, seed=1))
 def newaxis_and_outer(x, y):
     g = x[:, newaxis] - y[newaxis, :]
-    return np.sum(exp(-(g ** 2)))
+    return np.sum(exp(-(g**2)))
 
 
 @program(numbers(5))
@@ -445,7 +445,7 @@ def mixed_indexing(a):
     e = a[a[:, 0] > 0.1]
     a2 = a.copy()
     a2[rows, 1:3] = b * 2
-    return np.sum(b ** 2) + np.sum(c) + np.sum(d ** 3) + np.sum(e) + np.sum(a2 ** 2)
+    return np.sum(b**2) + np.sum(c) + np.sum(d**3) + np.sum(e) + np.sum(a2**2)
 
 
 @program(numbers(3), 2)
@@ -527,7 +527,7 @@ def recursive_fft_like(x):
                 out[i + j + step] = (a - b) * np.cos(j)
         re = out
         step *= 2
-    return np.sum(re ** 2 * np.arange(8.0))
+    return np.sum(re**2 * np.arange(8.0))
 
 
 @program(numbers(6), numbers(3, seed=1))
@@ -541,7 +541,7 @@ def finite_check_and_report(x):
         return np.nan
     if np.isnan(x).any() or np.allclose(x, 0):
         return 0.0
-    return np.sum(x ** 2) if isinstance(x, np.ndarray) else x
+    return np.sum(x**2) if isinstance(x, np.ndarray) else x
 
 
 @program(numbers(3))
@@ -569,7 +569,11 @@ def assert_shapes_in_a_helper(x, y):
 @program(numbers(2, 5))
 def argmax_gather(a):
     k = np.argmax(a, axis=1)
-    return np.sum(a[np.arange(2), k] ** 2) + a[0, np.argmin(a[0])] + np.take_along_axis(a, k[:, None], axis=1).sum()
+    return (
+        np.sum(a[np.arange(2), k] ** 2)
+        + a[0, np.argmin(a[0])]
+        + np.take_along_axis(a, k[:, None], axis=1).sum()
+    )
 
 
 @program(numbers(4))
@@ -599,4 +603,4 @@ def int_and_float_mixed(x, n):
     for i in range(n):
         y = y / 2 + i
     z = n * y + int(y)
-    return z ** 2 if z > 1 else float(n)
+    return z**2 if z > 1 else float(n)

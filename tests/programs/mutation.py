@@ -47,7 +47,7 @@ def augmented_row(a, v):
     b[1, :] += v
     b[:, 2] *= 3.0
     b[0] -= v * v
-    return np.sum(b ** 2)
+    return np.sum(b**2)
 
 
 @program(numbers(7), numbers(4, seed=1))
@@ -150,7 +150,7 @@ def fill_diagonal(a, d):
 def put(x, v):
     y = x * 1.0
     np.put(y, [1, 3], v)
-    return np.sum(y ** 3)
+    return np.sum(y**3)
 
 
 @program(numbers(4))
@@ -307,7 +307,7 @@ def build_then_reduce(x):
     for i in range(5):
         for j in range(i + 1):
             table[i, j] = x[i] * x[j] + (table[i - 1, j] if i > 0 else 0.0)
-    return np.sum(table ** 2)
+    return np.sum(table**2)
 
 
 @program(numbers(6))

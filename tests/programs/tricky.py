@@ -91,7 +91,7 @@ def buffer_reused_for_two_values(x):
     np.multiply(x, x, out=buf)
     s = np.sum(np.sin(buf))
     np.add(x, 1.0, out=buf)
-    t = np.sum(buf ** 3)
+    t = np.sum(buf**3)
     return s * t
 
 
@@ -189,7 +189,7 @@ def write_at_a_data_dependent_index(x):
     for _ in range(3):
         k = int(np.argmax(a))
         a[k] = a[k] * 0.5
-    return np.sum(a ** 2)
+    return np.sum(a**2)
 
 
 @program(numbers(4), numbers(4, seed=1))
@@ -293,7 +293,7 @@ def entropy_with_zero(p):
 
 @program(np.array([0.0, 1.0, 2.0]), expect=(np.array([1.0, 2.0, 4.0]),))
 def powers_at_zero(x):
-    return np.sum(x ** 0) + np.sum(x ** 1) - np.sum(x) + np.sum(x ** 2) + x[0] - 0.0 * x[1]
+    return np.sum(x**0) + np.sum(x**1) - np.sum(x) + np.sum(x**2) + x[0] - 0.0 * x[1]
 
 
 @program(numbers(5))
@@ -333,7 +333,7 @@ def float_counter_as_power(x):
     s = 0.0
     p = 1
     for v in x:
-        s += v ** p
+        s += v**p
         p += 1
     return s
 
@@ -343,7 +343,7 @@ def loop_that_replaces_the_parameter(x):
     for _ in range(3):
         x = x - 0.1 * np.cos(x)
         x[0] = x[1]
-    return np.sum(x ** 2)
+    return np.sum(x**2)
 
 
 @program(numbers(4), writes=True)
@@ -434,7 +434,7 @@ def read_only_broadcast_then_write(x):
     b = np.broadcast_to(x, (3, 4)).copy()
     b[1] *= 2.0
     b[:, 0] = x[3]
-    return np.sum(b ** 2)
+    return np.sum(b**2)
 
 
 @program(numbers(4))

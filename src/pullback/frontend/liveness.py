@@ -157,7 +157,9 @@ def _visit(node: ast.AST, effect: _Effect) -> None:
             pending += ast.iter_child_nodes(current)
 
 
-def _comprehension(node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, effect: _Effect) -> None:
+def _comprehension(
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, effect: _Effect
+) -> None:
     """The first iterable is read outside, the rest inside, where the targets are bound."""
     inner = _Effect()
     for child in ast.iter_child_nodes(node):
