@@ -9,4 +9,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the generated sources in tests/golden anew"
     )
-    parser.addoption("--long", action="store_true", help="15,000 random programs in tests/fuzz instead of 2,000")
+    parser.addoption(
+        "--long", action="store_true", help="15,000 random programs in tests/fuzz instead of 2,000"
+    )

@@ -74,7 +74,10 @@ class Compiled:
         if key not in self._generated:
             functions = self.gradient_functions(module)
             generated = emit_module(
-                functions, guarded=guarded, bufferize=self.options.bufferize, copy_residuals=self.options.copy_residuals
+                functions,
+                guarded=guarded,
+                bufferize=self.options.bufferize,
+                copy_residuals=self.options.copy_residuals,
             )
             _dump("source", generated.source)
             self._generated[key] = generated
@@ -120,5 +123,3 @@ def _dump(stage: str, text: str | Callable[[], str]) -> None:
     wanted = os.environ.get("PULLBACK_DUMP", "")
     if wanted and (wanted in ("all", stage)):
         print(f"# {stage}\n{text if isinstance(text, str) else text()}", file=sys.stderr)
-
-

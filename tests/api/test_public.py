@@ -511,6 +511,11 @@ def test_check_gradients_leaves_arguments_alone() -> None:
 # --------------------------------------------------------------------------------------------------- what is refused
 
 
+def test_a_structured_result_is_named_by_its_class() -> None:
+    with pytest.raises(ArgumentError, match="returns a Point; a gradient is of a scalar"):
+        pb.grad(lambda x: Point(x, x))(3.0)
+
+
 def test_gradient_of_a_gradient_is_refused() -> None:
     for f in (pb.grad(dot), pb.value_and_grad(dot)):
         with pytest.raises(UnsupportedError, match="gradient already"):

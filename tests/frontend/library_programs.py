@@ -451,6 +451,7 @@ MUTATION: list[Row] = [
     (out_mean, (A,)), (out_take, (V,)), (out_concatenate, (V,)), (out_float32, (V,)), (accumulate_in_loop, (V,)),
 ]  # fmt: skip
 
+
 def reshape_view(x):
     y = x.copy()
     z = y.reshape(3, 2)
@@ -634,10 +635,10 @@ def fill_diagonal_view(x):
 
 
 def container_out(x):
-    d = {'y': np.zeros(4)}
-    np.multiply(x, 2.0, out=d['y'])
-    d['y'][0] = 3.0
-    return d['y']
+    d = {"y": np.zeros(4)}
+    np.multiply(x, 2.0, out=d["y"])
+    d["y"][0] = 3.0
+    return d["y"]
 
 
 VIEWS: list[Row] = [
@@ -648,6 +649,7 @@ VIEWS: list[Row] = [
     (rows_alias, (A,)), (view_of_view, (A,)), (identity_T, (V,)), (out_alias, (V,)), (overlapping_out, (V,)),
     (copyto_overlap, (V,)), (sort_view, (V,)), (fill_diagonal_view, (V,)), (container_out, (V,)),
 ]  # fmt: skip
+
 
 def out_einsum(x):
     y = np.zeros(3)
@@ -931,7 +933,6 @@ FUNCTIONAL: list[Row] = [
     (lambda x: list(itertools.repeat(x, 3)), (1.5,)),
     (lambda x: [a for a in itertools.zip_longest([x, 2.0], [1.0], fillvalue=0.0)], (1.5,)),
 ]
-
 
 
 @dataclasses.dataclass

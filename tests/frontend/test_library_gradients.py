@@ -31,7 +31,9 @@ def has_derivative(fn: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = fn(*copy.deepcopy(args))
-    return any(is_float(a) for a in args if isinstance(a, np.ndarray | float)) and any(map(is_float, numbers(value)))
+    return any(is_float(a) for a in args if isinstance(a, np.ndarray | float)) and any(
+        map(is_float, numbers(value))
+    )
 
 
 ROWS = [

@@ -517,6 +517,8 @@ class Writer:
         m, v = self.pick(scope, "m"), self.pick(scope, "v")
         self.count += 1
         row = f"row{self.count}"
+        scope = scope.inner()
+        scope.fixed.add(m)  # bound anew by one path, it may be refused as a target of writes
         match self.random.randrange(4):
             case 0 if scope.names["l"]:
                 rows = self.pick(scope, "l")

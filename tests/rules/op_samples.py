@@ -53,7 +53,7 @@ def _calls() -> Iterator[Sample]:
     yield from _elementwise()
 
 
-def _reductions() -> Iterator[Sample]:  # noqa: C901 (one list)
+def _reductions() -> Iterator[Sample]:
     plain = (
         np.sum,
         np.prod,

@@ -1,7 +1,7 @@
 """Whether running a function twice can be told from running it once.
 
-Checks that raise cannot: they do so both times or never.  Printing, warnings, random draws and calls of which nothing is
-known can.
+Checks that raise cannot: they do so both times or never.  Printing, warnings, random draws and calls of which
+nothing is known can.
 """
 
 from __future__ import annotations

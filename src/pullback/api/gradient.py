@@ -28,6 +28,10 @@ from pullback.transform.gradient import Request
 MAX_ENTRIES = 256  # entries made for one gradient: beyond, signatures alternate too often to be worth one
 
 
+class _Stale(Exception):
+    """The values were bound by the parameters of code that has been replaced."""
+
+
 class Gradient:
     """Value and gradient of one function with respect to some of its arguments."""
 
@@ -67,19 +71,20 @@ class Gradient:
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values of all parameters.  Raises Python's own TypeError."""
-        self._renew()
+        if self._is_stale():
+            self._reset()
         target = self.target
         values: tuple[Any, ...] = self._binder(*target.args, *args, **{**target.kwargs, **kwargs})
         return values
 
-    def _renew(self) -> None:
+    def _is_stale(self) -> bool:
+        """Whether the function's code or defaults have been replaced."""
         fn = self.fn
-        if (
+        return (
             fn.__code__ is not self.code
             or fn.__defaults__ is not self.defaults
             or fn.__kwdefaults__ is not self.kwdefaults
-        ):
-            self._reset()
+        )
 
     def _dispatcher_for(self, values: tuple[Any, ...]) -> Dispatcher:
         extra = len(values[self._star]) if self._star is not None else 0
@@ -106,20 +111,20 @@ class Gradient:
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """The value (with the auxiliary one where has_aux) and the gradient."""
-        fn = self.fn  # `_renew`, spelled out: this is the path that must be short
-        if (
-            fn.__code__ is not self.code
-            or fn.__defaults__ is not self.defaults
-            or fn.__kwdefaults__ is not self.kwdefaults
-        ):
-            self._reset()
         if self._bound:
             args, kwargs = (*self.target.args, *args), {**self.target.kwargs, **kwargs}
-        result: tuple[Any, Any] = self._entry(*args, **kwargs)
-        return result
+        try:
+            return self._entry(*args, **kwargs)  # type: ignore[no-any-return]
+        except (TypeError, _Stale):
+            if not self._is_stale():
+                raise
+        self._reset()
+        return self._entry(*args, **kwargs)  # type: ignore[no-any-return]
 
     def _slow(self, values: tuple[Any, ...]) -> tuple[Any, Any]:
         """Find or compile the variant, run it, and make it the one that is tried first."""
+        if self._is_stale():
+            raise _Stale
         variant, extended = self.find(values)
         if not variant.checked:
             result = variant.compiled.lowered.function.results[0]

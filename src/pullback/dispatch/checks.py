@@ -52,7 +52,8 @@ def check_scalar(name: str, result: Operand, has_aux: bool) -> bool:
         result = result.items[0]
     if isinstance(result, Pack):
         raise ArgumentError(
-            f"`{name}` returns a {result.kind}; a gradient is of a scalar",
+            f"`{name}` returns a {result.meta[0].__name__ if result.kind == 'new' else result.kind}; "
+            "a gradient is of a scalar",
             hint="return one number, use has_aux=True for (value, aux), or use vjp",
         )
     style = numeric(result.style) if isinstance(result, Var) else None

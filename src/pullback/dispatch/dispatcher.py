@@ -125,7 +125,9 @@ class Dispatcher:
             Watch(g, root)
             for g in environment.guards.values()
             for root in [_root(g.path, callables)]
-            if root is None or g.path.kind != "object" or g.path.steps  # an argument's own code is part of the key
+            if root is None
+            or g.path.kind != "object"
+            or g.path.steps  # an argument's own code is part of the key
         ]
         outside = tuple(Outside(path, _root(path, callables)) for path in environment.implicits)
         watches += _static_watches(environment, outside, callables)

@@ -25,6 +25,7 @@ from pullback.rules.tables import tables
 from pullback.styles.style import Array, Scalar, Static, numeric
 from pullback.transform.gradient import Request
 
+SHORT = 16
 _PYTHON_TYPES = {"f": float, "i": int, "c": complex, "b": bool}
 
 
@@ -75,6 +76,7 @@ class _Entry:
         """The function."""
         tables_name = self.bind(tables, "tables")
         self.conditions.append(f"{tables_name}.generation == {self.variant.generation}")
+        self.unchanged(fn)
         for param, name in zip(self.variant.params, self.header.names, strict=False):
             self.value(param.tree, name, name)
         outside = self.outside()
@@ -88,7 +90,7 @@ class _Entry:
             self.bind(self.variant, "variant"),
         )
         pack = f"({arguments},)" if arguments else "()"
-        test = self.finite()
+        taken, test = self.bars()
         lines = [
             "try:",
             f"    _pb_hit = {self.joined()}",
@@ -101,14 +103,20 @@ class _Entry:
             "except Exception as _pb_error:",
             f"    {self.bind(note_place, 'note')}(_pb_error, {used}, {pack})",
             "    raise",
-            *(
-                []
-                if not test
-                else [f"if not ({test}):", f"    return {self.bind(strong, 'strong')}({used}, {pack})"]
-            ),
+            taken,
+            f"if not ({test}):",
+            f"    return {self.bind(strong, 'strong')}({used}, {pack})",
             "return _pb_out",
         ]
         return define(fn, self.header, lines, self.names, f"<pullback entry of {self.header.name}>")
+
+    def unchanged(self, fn: FunctionType) -> None:
+        """Conditions that the function is what it was: its code, and the defaults that the entry has from it."""
+        name = self.bind(fn, "fn")
+        for attribute in ("__code__", "__defaults__", "__kwdefaults__"):
+            part = getattr(fn, attribute)
+            if part is not None:  # without a default every argument was given
+                self.conditions.append(f"{name}.{attribute} is {self.bind(part, 'part')}")
 
     def joined(self) -> str:
         """All conditions."""
@@ -200,27 +208,24 @@ class _Entry:
 
     # -------------------------------------------------------------------------------------------------- results
 
-    def finite(self) -> str:
-        """The test that the cotangents are finite."""
+    def bars(self) -> tuple[str, str]:
+        """The statement that takes the cotangents out of the result, and the test that they are finite."""
         trees = [part_of(self.variant.params[path[0]].tree, path[1:]) for path in self.request.wrt]
-        if self.request.single and len(trees) == 1:
-            tests = [self.finite_one(trees[0], "_pb_out[1]")]
-        else:
-            bars = [f"_pb_bar_{i}" for i in range(len(trees))]
-            tests = [self.finite_one(tree, bar) for tree, bar in zip(trees, bars, strict=True)]
-            tests = [
-                test.replace(bar, f"{bar} := _pb_out[1][{i}]", 1)
-                for i, (test, bar) in enumerate(zip(tests, bars, strict=True))
-            ]
-        return " and ".join(t for t in tests if t)
+        names = [f"_pb_bar_{i}" for i in range(len(trees))]
+        tests = [self.finite(tree, name) for tree, name in zip(trees, names, strict=True)]
+        left = names[0] if self.request.single and len(trees) == 1 else ", ".join(names) + ","
+        return f"{left} = _pb_out[1]", " and ".join(tests)
 
-    def finite_one(self, tree: Operand, bar: str) -> str:
+    def finite(self, tree: Operand, bar: str) -> str:
+        """The test that a cotangent is finite.  It may fail where squares or a sum overflow: `strong` looks closer."""
         style = numeric(tree.style) if isinstance(tree, Var) else Static(None)
         isfinite = self.bind(math.isfinite, "isfinite")
         if isinstance(style, Scalar) and style.kind == "f":
             return f"{isfinite}({bar})"
         if isinstance(style, Array) and style.kind == "f":
-            square = f"{self.bind(np.vdot, 'vdot')}({{0}}, {{1}})" if style.rank != 1 else "({0}).dot({1})"
-            first, again = (f"_pb_bar := {bar}", "_pb_bar") if "[" in bar else (bar, bar)
-            return f"{isfinite}({square.format(first, again)})"
+            if style.rank != 1:
+                return f"{isfinite}({self.bind(np.vdot, 'vdot')}({bar}, {bar}))"
+            # The sum of a short list is quicker than a call into NumPy.
+            total = f"{self.bind(sum, 'sum')}({bar}.tolist())"
+            return f"{isfinite}({total} if {bar}.size < {SHORT} else {bar}.dot({bar}))"
         raise NoEntry

@@ -46,7 +46,8 @@ class Access(Expressions):
     def _entry(self, value: Value) -> Operand:
         if isinstance(value, Known) and isinstance(value.obj, slice):
             return Pack(
-                "slice", tuple(self.operand(Known(x)) for x in (value.obj.start, value.obj.stop, value.obj.step))
+                "slice",
+                tuple(self.operand(Known(x)) for x in (value.obj.start, value.obj.stop, value.obj.step)),
             )
         if isinstance(value, IterValue):
             items = self.items_of(value)
@@ -94,18 +95,18 @@ class Access(Expressions):
 
     def _item(self, owner: Value, items: Sequence[Value], index: Value) -> Value:
         """An item of a sequence of known length."""
-        if isinstance(index, Num) and self._alike(items):
-            if not self._would_ask(index):
-                packed = self.operand(owner)
-                return self.wrap(self.builder.call(core.list_get, packed, self.operand(index), hint="item"), [owner])
+        if isinstance(index, Num) and self._alike(items) and not self._would_ask(index):
+            item = self.builder.call(core.list_get, self.operand(owner), self.operand(index), hint="item")
+            return self.wrap(item, [owner])
         place = self.known(index)
         if isinstance(place, slice):
             part = tuple(items[place])
             return TupleValue(part) if isinstance(owner, TupleValue) else self.new_cell(ListCell(part))
         try:
-            return items[place]
+            found: Value = items[place]
         except (IndexError, TypeError) as error:
             self.refuse(str(error), f"Python raises {type(error).__name__} here")
+        return found
 
     def _would_ask(self, index: Num) -> bool:
         """Whether an unrolled loop (not a static parameter) would tell the index."""
@@ -139,7 +140,8 @@ class Access(Expressions):
     def _run_time_item(self, owner: Value, index: Value) -> Value:
         if isinstance(index, SliceValue) or (isinstance(index, Known) and isinstance(index.obj, slice)):
             return self.wrap(
-                self.builder.call(core.list_slice, self.operand(owner), self._entry(index), hint="items"), [owner]
+                self.builder.call(core.list_slice, self.operand(owner), self._entry(index), hint="items"),
+                [owner],
             )
         return self.wrap(
             self.builder.call(core.list_get, self.operand(owner), self.operand(index), hint="item"), [owner]
@@ -179,7 +181,8 @@ class Access(Expressions):
             self.refuse("an item of a tuple is assigned", "Python raises TypeError here")
         if isinstance(self.style(owner), Foreign | Anything):
             self.refuse(
-                "an item of a value of which the compiler knows nothing is assigned", "use an array, list or dict"
+                "an item of a value of which the compiler knows nothing is assigned",
+                "use an array, list or dict",
             )
         self.refuse(
             "an item is assigned to something that is not known to be one array, list or dict",
@@ -192,7 +195,9 @@ class Access(Expressions):
             case ListCell(items):
                 self._store_in_list(owner, cell, items, index, value)
             case GrowingCell(operand, shares, param):
-                new = self.builder.call(core.list_set, operand, self.operand(value), self.operand(index), hint="items")
+                new = self.builder.call(
+                    core.list_set, operand, self.operand(value), self.operand(index), hint="items"
+                )
                 self.set_cell(owner, GrowingCell(new, shares | self.cells_of([value]), param))
             case DictCell(entries, param):
                 self.set_cell(owner, DictCell({**entries, self.known(index): value}, param))

@@ -1,7 +1,7 @@
 """Bodies of user functions, desugared once, and the frames in which they are interpreted.
 
 In: a function object, or a definition nested in a body.  Out: a `Body` (desugared node, liveness, places), cached by
-the function's code or by the node.  A `Frame` is one activation of a body; its names have keys of their own in the state.
+the function's code or by the node.  A `Frame` is one activation of a body; its names have their own keys in the state.
 """
 
 from __future__ import annotations

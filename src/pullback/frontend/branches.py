@@ -56,7 +56,9 @@ class Branches(Calls):
             return then() if condition.obj else orelse()
         return self.branch(condition, then, orelse, self.keys_around())
 
-    def branch(self, test: Operand, then: Callable[[], Value], orelse: Callable[[], Value], keys: set[str]) -> Value:
+    def branch(
+        self, test: Operand, then: Callable[[], Value], orelse: Callable[[], Value], keys: set[str]
+    ) -> Value:
         """Lower both branches and join them; a branch that never ends leaves the other's statements after the `If`."""
         entry, held = self.state, list(self.temps)
         first, one, after_first = self._side(test, entry, held, then)

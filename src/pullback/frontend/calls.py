@@ -50,7 +50,9 @@ class Calls(Statements):
         self._nested: dict[int, tuple[ast.AST, Body]] = {}
         self._numbers = iter(range(1, 1 << 60))
         self.inlined = 0
-        self.assumed: dict[FunctionType, Style | None] = {}  # results of recursive functions; None: not known yet
+        self.assumed: dict[
+            FunctionType, Style | None
+        ] = {}  # results of recursive functions; None: not known yet
         self.open_tests: list[Operand] = []  # of the run-time branches around the current point
 
     def call_value(self, fn: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
@@ -87,11 +89,13 @@ class Calls(Statements):
             return self.call_value(Known(obj.__func__), [owner, *args], kwargs)
         inner = transparent(obj)
         if inner is not None:
-            path = fn.path.attr("__wrapped__") if fn.path is not None and hasattr(obj, "__wrapped__") else None
+            path = (
+                fn.path.attr("__wrapped__") if fn.path is not None and hasattr(obj, "__wrapped__") else None
+            )
             return self.call_value(Known(inner, path), args, kwargs)
         if isinstance(obj, type):
             return self._construct(obj, args, kwargs)
-        method = getattr(type(obj), "__call__", None)
+        method = getattr(type(obj), "__call__", None)  # noqa: B004 (the method itself is wanted)
         if isinstance(method, FunctionType):
             return self.call_value(Known(method), [fn, *args], kwargs)
         return self._call_unknown(obj, args, kwargs)
@@ -100,7 +104,10 @@ class Calls(Statements):
         part = fn.obj
         path: Path | None = fn.path
         held = [self._held(x, path.attr("args").item(i) if path else None) for i, x in enumerate(part.args)]
-        named = {k: self._held(x, path.attr("keywords").item(k) if path else None) for k, x in part.keywords.items()}
+        named = {
+            k: self._held(x, path.attr("keywords").item(k) if path else None)
+            for k, x in part.keywords.items()
+        }
         target = Known(part.func, path.attr("func") if path else None)
         return self.call_value(target, [*held, *args], {**named, **kwargs})
 
@@ -114,7 +121,7 @@ class Calls(Statements):
             differentiable(self.style(v)) for v in values
         ):
             raise NoRuleError(
-                f"cannot look into `{name}`: it has no Python source and no rule, and gets values that may carry a derivative",
+                f"cannot look into `{name}`: it has no Python source and no rule, and gets values that may be active",
                 loc=self.builder.loc,
                 hint=f"give it a rule with pb.row or pb.rule, or write pb.stop_gradient around its arguments ({name})",
             )
@@ -148,7 +155,10 @@ class Calls(Statements):
         """What tells the signature of a call from another's."""
         match value:
             case Known(obj):
-                return (type(obj), repr(obj) if isinstance(obj, int | float | complex | str | tuple) else id(obj))
+                return (
+                    type(obj),
+                    repr(obj) if isinstance(obj, int | float | complex | str | tuple) else id(obj),
+                )
             case TupleValue(items):
                 return tuple(self._kind_of_argument(v) for v in items)
             case Num() | ArrayRef() | FrozenRef():
@@ -202,14 +212,15 @@ class Calls(Statements):
             style = loose(core.style_of(machine.operand(value))) if not machine.state.dead else None
             if style is None or machine.written:
                 self.refuse(
-                    f"`{body.name}` calls itself, and writes its arguments or returns something other than a number or array",
+                    f"`{body.name}` calls itself, and writes its arguments or returns no number or array",
                     "write it as a loop, or let an int parameter bound the depth",
                 )
             if found is not None and below(style, found, lambda dim: True):
                 return found
             found = style if found is None else loose(join(found, style))
         self.refuse(
-            f"the compiler finds no style for the result of `{body.name}`, which calls itself", "write it as a loop"
+            f"the compiler finds no style for the result of `{body.name}`, which calls itself",
+            "write it as a loop",
         )
 
     def _spec_of_argument(self, value: Value) -> Style:
@@ -248,7 +259,7 @@ class Calls(Statements):
             self._nested[key] = (fn.node, Body(fn.node, fn.scope.body.source, fn.name))
         return self._nested[key][1]
 
-    def bind_arguments(
+    def bind_arguments(  # noqa: C901 (Python's own cases, in Python's order)
         self,
         body: Body,
         args: Sequence[Value],
@@ -339,14 +350,21 @@ class Calls(Statements):
             for test in self.open_tests[earlier[-1].tests :]:
                 self._ask(self.sources.get(test, frozenset()) if isinstance(test, Var) else frozenset())
         if len(self.frames) > MAX_DEPTH or self.inlined > MAX_INLINED:
-            what = f"`{body.name}` calls itself: how often is" if earlier else "calls are nested too deep: how often is"
+            what = (
+                f"`{body.name}` calls itself: how often is"
+                if earlier
+                else "calls are nested too deep: how often is"
+            )
             self.refuse(
-                f"{what} not known at compile time", "write it as a loop, or let an int parameter bound the depth"
+                f"{what} not known at compile time",
+                "write it as a loop, or let an int parameter bound the depth",
             )
 
     # ------------------------------------------------------------------------------------------ methods, classes
 
-    def _call_method(self, owner: Value, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    def _call_method(
+        self, owner: Value, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> Value:
         cls = self._user_class(owner)
         if isinstance(owner, Known):
             cls = owner.obj if isinstance(owner.obj, type) else type(owner.obj)
@@ -354,7 +372,9 @@ class Calls(Statements):
             member = vars(base).get(name)
             member = transparent(member) or member
             if isinstance(member, FunctionType):
-                if isinstance(owner, TupleValue) and (_is_generated(member) or member.__module__ == "collections"):
+                if isinstance(owner, TupleValue) and (
+                    _is_generated(member) or member.__module__ == "collections"
+                ):
                     break
                 return self.call_value(Known(member), [owner, *args], kwargs)
             if isinstance(member, classmethod):
@@ -367,17 +387,19 @@ class Calls(Statements):
         """An instance of a user's class."""
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             return self._named_tuple(cls, args, kwargs)
-        if cls.__new__ is not object.__new__ or type(cls).__call__ is not type.__call__:
+        makes: Any = cls.__new__
+        starts: Any = getattr(cls, "__init__", None)
+        if makes is not object.__new__ or type(cls).__call__ is not type.__call__:
             self.refuse(
                 f"`{cls.__name__}` is not an ordinary class (it inherits from a built-in one or has __new__)",
                 "use an ordinary class, a dataclass or a named tuple",
             )
         instance = self.new_cell(ObjectCell(cls, {}))
         self.temps.append(instance)
-        if dataclasses.is_dataclass(cls) and _is_generated(cls.__init__):
+        if dataclasses.is_dataclass(cls) and _is_generated(starts):
             self._fill_dataclass(cls, instance, args, kwargs)
-        elif isinstance(cls.__init__, FunctionType):
-            self.call_value(Known(cls.__init__), [instance, *args], kwargs)
+        elif isinstance(starts, FunctionType):
+            self.call_value(Known(starts), [instance, *args], kwargs)
         elif args or kwargs:
             self.refuse(f"{cls.__name__}() takes no arguments", "Python raises TypeError here")
         return instance
@@ -393,13 +415,17 @@ class Calls(Statements):
             self.refuse(f"{cls.__name__}() got too many arguments", "Python raises TypeError here")
         return TupleValue(tuple(values[n] for n in cls._fields), cls)
 
-    def _fill_dataclass(self, cls: Any, instance: CellRef, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None:
+    def _fill_dataclass(
+        self, cls: Any, instance: CellRef, args: Sequence[Value], kwargs: Mapping[str, Value]
+    ) -> None:
         fields = [f for f in dataclasses.fields(cls) if f.init]
         positional = [f.name for f in fields if not f.kw_only]
         values = dict(zip(positional, args, strict=False)) | dict(kwargs)
         unknown = set(values) - {f.name for f in fields}
         if unknown or len(args) > len(positional):
-            self.refuse(f"{cls.__name__}() got arguments that it does not take", "Python raises TypeError here")
+            self.refuse(
+                f"{cls.__name__}() got arguments that it does not take", "Python raises TypeError here"
+            )
         for f in dataclasses.fields(cls):
             if f.name in values:
                 continue
@@ -408,7 +434,9 @@ class Calls(Statements):
             elif f.default_factory is not dataclasses.MISSING:
                 values[f.name] = self.call_value(Known(f.default_factory), (), {})
             elif f.init:
-                self.refuse(f"{cls.__name__}() misses the argument '{f.name}'", "Python raises TypeError here")
+                self.refuse(
+                    f"{cls.__name__}() misses the argument '{f.name}'", "Python raises TypeError here"
+                )
         ordered = {f.name: values[f.name] for f in dataclasses.fields(cls) if f.name in values}
         self.set_cell(instance, ObjectCell(cls, ordered))
         if hasattr(cls, "__post_init__"):
@@ -417,8 +445,7 @@ class Calls(Statements):
 
 def _is_generated(fn: Any) -> bool:
     return (
-        isinstance(fn, FunctionType)
-        and fn.__code__.co_filename in ("<string>", "<generated>")
+        (isinstance(fn, FunctionType) and fn.__code__.co_filename in ("<string>", "<generated>"))
         or not isinstance(fn, FunctionType)
         or fn.__code__.co_filename.startswith("<")
     )

@@ -48,6 +48,7 @@ class Plan:
     first_symbol: int  # axes with a later symbol were made in the loop
     at_head: frozenset[str]  # keys of the names that live at the head
     certain: bool  # the loop runs at least once
+    mark: int  # storages with a larger number were made in the loop; those that only snapshots share go by it
     round: int = 0
 
 
@@ -140,6 +141,14 @@ class LoopMerge(Merge):
         if isinstance(first, Const) and first.value is UNDEF:
             return
         super()._note_kinds(a, b, first, second)
+
+    def mark(self, number: int) -> int:
+        """Those made in the loop have another number in each round."""
+        return min(number, self.plan.mark)
+
+    def aside(self, number: int) -> int:
+        """One mark for all."""
+        return self.plan.mark
 
     def note_unsettled(self) -> None:
         """Only what lives at the head can be settled by an iteration."""

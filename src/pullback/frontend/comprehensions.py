@@ -25,8 +25,11 @@ class Comprehensions(Loops):
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Value:
         """A generator expression that is consumed at once: its items, as a list."""
         if not getattr(node, "at_once", False):
-            self.refuse("a generator expression that is not consumed at once: it reads its names when it is run",
-                        "make a list of it: [... for ... in ...]", node)
+            self.refuse(
+                "a generator expression that is not consumed at once: it reads its names when it is run",
+                "make a list of it: [... for ... in ...]",
+                node,
+            )
         return self._comprehension(node.elt, node.generators, node)
 
     def visit_SetComp(self, node: ast.SetComp) -> Value:
@@ -38,7 +41,9 @@ class Comprehensions(Loops):
         pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
         items = self.items_of(self._comprehension(pair, node.generators, node, unroll=True))
         if items is None:
-            self.refuse("a dict comprehension over a number of items known at run time only", "use a list", node)
+            self.refuse(
+                "a dict comprehension over a number of items known at run time only", "use a list", node
+            )
         found: dict[Any, Value] = {}
         for item in items:
             assert isinstance(item, TupleValue)
@@ -104,7 +109,11 @@ class Comprehensions(Loops):
             return None
 
         length = it.length if isinstance(it.length, int) else None
-        if length is not None and length <= MAX_UNROLL and (unroll or it.range_ is None or length <= MAX_DISPLAY):
+        if (
+            length is not None
+            and length <= MAX_UNROLL
+            and (unroll or it.range_ is None or length <= MAX_DISPLAY)
+        ):
             self._unroll(it, body, 0, length)
         else:
             self.for_loop(loop, it, body)

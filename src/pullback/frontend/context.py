@@ -35,7 +35,9 @@ class Context(Protocol):
         `shares` names the values whose storage the result may share ("maybe view"): the result is then a FrozenRef.
         """
 
-    def call(self, op: Op, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None, hint: str = "t") -> Value:
+    def call(
+        self, op: Op, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None, hint: str = "t"
+    ) -> Value:
         """Emit `op(*args, **kwargs)`, wrap the result as the op's alias class says (a known view of an ArrayRef
         becomes an ArrayRef with a longer path), fold it at compile time if all operands are Known and the op is pure.
         """

@@ -168,7 +168,9 @@ class Expressions(Sharing):
             return {str(k): v for k, v in cell.items.items()}
         if isinstance(value, Known) and isinstance(value.obj, dict):
             return {str(k): Known(v) for k, v in value.obj.items()}
-        self.refuse("`**` of something that is not a dict with keys known at compile time", "name the arguments")
+        self.refuse(
+            "`**` of something that is not a dict with keys known at compile time", "name the arguments"
+        )
 
     def sequence(self, nodes: Sequence[ast.expr]) -> list[Value]:
         """The values of displays and arguments, stars spread out."""
@@ -256,7 +258,11 @@ class Expressions(Sharing):
         value = self.evaluate(node.operand)
         if isinstance(node.op, ast.Not):
             truth = self.truth(value)
-            return Known(not truth.obj) if isinstance(truth, Known) else self.call(core.not_, [truth], hint="not_")
+            return (
+                Known(not truth.obj)
+                if isinstance(truth, Known)
+                else self.call(core.not_, [truth], hint="not_")
+            )
         symbol = UNARY[type(node.op)]
         special = self._object_operator(symbol, [value])
         return special if special is not None else self._numeric_operator(symbol, [value], node)
@@ -276,11 +282,15 @@ class Expressions(Sharing):
     def _numeric_operator(self, symbol: str, args: Sequence[Value], node: ast.AST | None) -> Value:
         for value in args:
             style = numeric(self.style(value))
-            if isinstance(style, Static) or isinstance(value, FunctionValue | BoundMethod | IterValue | SliceValue):
+            if isinstance(style, Static) or isinstance(
+                value, FunctionValue | BoundMethod | IterValue | SliceValue
+            ):
                 what = repr(style.value) if isinstance(style, Static) else type(value).__name__
                 if all(isinstance(v, Known) for v in args):
                     break
-                self.refuse(f"`{symbol.lstrip('u')}` on {what}", "Python or NumPy raises TypeError here", node)
+                self.refuse(
+                    f"`{symbol.lstrip('u')}` on {what}", "Python or NumPy raises TypeError here", node
+                )
         previous, self.builder.loc = self.builder.loc, self.place(node)
         try:
             return self.operator(symbol, *args)
@@ -376,7 +386,9 @@ class Expressions(Sharing):
 
     def visit_Compare(self, node: ast.Compare) -> Value:
         """`a < b`, `a < b < c`, `a in b`, `a is b`."""
-        return self._compare(self.evaluate(node.left), list(zip(node.ops, node.comparators, strict=True)), node)
+        return self._compare(
+            self.evaluate(node.left), list(zip(node.ops, node.comparators, strict=True)), node
+        )
 
     def _compare(self, left: Value, rest: Sequence[tuple[ast.cmpop, ast.expr]], node: ast.Compare) -> Value:
         op, right_node = rest[0]
@@ -394,7 +406,11 @@ class Expressions(Sharing):
             found = self._membership(left, right)
             if not isinstance(op, ast.NotIn):
                 return found
-            return Known(not found.obj) if isinstance(found, Known) else self.call(core.not_, [found], hint="not_")
+            return (
+                Known(not found.obj)
+                if isinstance(found, Known)
+                else self.call(core.not_, [found], hint="not_")
+            )
         symbol = COMPARE[type(op)]
         special = self._object_operator(symbol, [left, right])
         if special is None:
@@ -405,9 +421,10 @@ class Expressions(Sharing):
         plain = [isinstance(v, Known) and isinstance(numeric(self.style(v)), Static) for v in (left, right)]
         if symbol in ("==", "!=") and any(plain):
             other = right if plain[0] else left
-            if not isinstance(other, Num) or isinstance(self.style(other), Scalar):
-                if not isinstance(other, ArrayRef | FrozenRef | Known):
-                    return Known(symbol == "!=")
+            may_be_equal = isinstance(other, ArrayRef | FrozenRef | Known)
+            is_number = not isinstance(other, Num) or isinstance(self.style(other), Scalar)
+            if is_number and not may_be_equal:
+                return Known(symbol == "!=")
             if isinstance(other, Num):
                 return self.call(core.OPERATORS[symbol], [left, right], hint="same")
         return self._numeric_operator(symbol, [left, right], node)
@@ -433,7 +450,9 @@ class Expressions(Sharing):
 
     def _both(self, same: Value, a: Value, b: Value) -> Value:
         if isinstance(a, ArrayRef | FrozenRef) or isinstance(b, ArrayRef | FrozenRef):
-            self.refuse("a comparison of tuples or lists with arrays in them", "compare the arrays one by one")
+            self.refuse(
+                "a comparison of tuples or lists with arrays in them", "compare the arrays one by one"
+            )
         return self.choose(same, lambda: self.comparison(ast.Eq(), a, b, ast.Eq()), lambda: same)
 
     def _identity(self, left: Value, right: Value, negated: bool, node: ast.AST) -> Value:

@@ -23,7 +23,12 @@ from pullback.styles.style import Array, ListOf
 
 
 def inline_function(
-    builder: Builder, fn: FunctionType, args: Sequence[Operand], kwargs: Mapping[str, Operand], *, safe: bool = True
+    builder: Builder,
+    fn: FunctionType,
+    args: Sequence[Operand],
+    kwargs: Mapping[str, Operand],
+    *,
+    safe: bool = True,
 ) -> tuple[Operand, ...]:
     """Lower a function's body on operands; its result, or the items of the tuple that it returns."""
     machine = _machine(builder, safe)
@@ -42,7 +47,12 @@ def inline_function(
 
 
 def inline_expression(
-    builder: Builder, text: str, names: Mapping[str, Operand], globals: Mapping[str, Any], *, safe: bool = True
+    builder: Builder,
+    text: str,
+    names: Mapping[str, Operand],
+    globals: Mapping[str, Any],
+    *,
+    safe: bool = True,
 ) -> Operand:
     """Lower an expression over named operands; other names come from `globals`, then from NumPy."""
     body = _expression(text, tuple(sorted(names)))

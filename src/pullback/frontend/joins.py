@@ -60,6 +60,8 @@ class Merge:
         self.keys = keys
         self.pairs: dict[tuple[int | None, int | None], None] = {}
         self.partners: dict[tuple[str, int], set[int | None]] = {}
+        self._taken: set[int] | None = None
+        self._aside: dict[int, int] = {}
         self.unsettled = False  # kinds differ that one iteration might settle
         self.current: str | None = None  # the name being joined
         self._seen: set[str] = set()
@@ -85,7 +87,9 @@ class Merge:
 
     # ------------------------------------------------------------------------------------------------- the join
 
-    def run(self, held: Sequence[Value], extra: Sequence[tuple[Value, Value]] = ()) -> tuple[State, list[Value]]:
+    def run(
+        self, held: Sequence[Value], extra: Sequence[tuple[Value, Value]] = ()
+    ) -> tuple[State, list[Value]]:
         """The joined state and the joined extra values.  `held` values keep their meaning on both sides."""
         for key in sorted(self.keys):
             self._collect_key(key)
@@ -112,7 +116,7 @@ class Merge:
             self._seen.add(key)
             self._collect(self.a.state.names.get(key), self.b.state.names.get(key))
 
-    def _collect(self, a: Value | None, b: Value | None) -> None:
+    def _collect(self, a: Value | None, b: Value | None) -> None:  # noqa: C901 (a case a kind of value)
         """Find the pairs of storages that references on the two sides lead to."""
         for value in (a, b):
             if isinstance(value, FunctionValue):
@@ -187,7 +191,7 @@ class Merge:
 
     # ------------------------------------------------------------------------------------------------- values
 
-    def value(self, a: Value | None, b: Value | None, hint: str) -> Value:
+    def value(self, a: Value | None, b: Value | None, hint: str) -> Value:  # noqa: C901 (a case a kind of value)
         """The joined value; None: not bound on that side."""
         if isinstance(a, Known) and isinstance(b, Known) and same_object(a.obj, b.obj):
             return a
@@ -232,7 +236,11 @@ class Merge:
     def _reference(self, a: Value | None, b: Value | None, hint: str) -> Value:
         assert isinstance(a, ArrayRef | None) and isinstance(b, ArrayRef | None)
         first, second = _number(a), _number(b)
-        if not _alike_references(a, b) or (first, second) not in self.pairs or not self._renames(first, second):
+        if (
+            not _alike_references(a, b)
+            or (first, second) not in self.pairs
+            or not self._renames(first, second)
+        ):
             return self._leaf(a, b, hint)
         one = a.path if a is not None else tuple(_blank(step) for step in b.path)  # type: ignore[union-attr]
         two = b.path if b is not None else tuple(_blank(step) for step in one)
@@ -246,7 +254,9 @@ class Merge:
 
     def _operand(self, a: Operand, b: Operand) -> Operand:
         if isinstance(a, Pack) and isinstance(b, Pack):
-            return Pack(a.kind, tuple(self._operand(x, y) for x, y in zip(a.items, b.items, strict=True)), a.meta)
+            return Pack(
+                a.kind, tuple(self._operand(x, y) for x, y in zip(a.items, b.items, strict=True)), a.meta
+            )
         return self.slot(a, b, "i")
 
     def _container(self, a: Value | None, b: Value | None, hint: str) -> Value:
@@ -273,7 +283,9 @@ class Merge:
         style = core.style_of(out)
         if isinstance(style, Scalar):
             return Num(out)
-        cells = self.map_cells(True, self._cells_of(True, a)) | self.map_cells(False, self._cells_of(False, b))
+        cells = self.map_cells(True, self._cells_of(True, a)) | self.map_cells(
+            False, self._cells_of(False, b)
+        )
         if isinstance(style, Array | ListOf) or cells:
             return self.machine.frozen(out, cells)
         return Num(out)
@@ -295,9 +307,11 @@ class Merge:
         if a is None or b is None:
             return
         one, two = (numeric(core.style_of(x)) for x in (first, second))
-        if type(one) is not type(two) or isinstance(one, Static):
-            self.note_unsettled()
-        elif isinstance(one, Array) and isinstance(two, Array) and one.rank != two.rank:
+        if (
+            type(one) is not type(two)
+            or isinstance(one, Static)
+            or (isinstance(one, Array) and isinstance(two, Array) and one.rank != two.rank)
+        ):
             self.note_unsettled()
 
     def note_unsettled(self) -> None:
@@ -318,13 +332,27 @@ class Merge:
         """Storages of one side as storages of the joined state."""
         out: set[int] = set()
         for number in cells:
-            if number in self.machine.outside_cells:
-                out.add(number)
-            for other in self.partners.get(("a" if first else "b", number), ()):
-                pair = (number, other) if first else (other, number)
-                if self._renames(*pair):
-                    out.add(self._joined(*pair))
+            others = self.partners.get(("a" if first else "b", number), ())
+            pairs = [(number, other) if first else (other, number) for other in others]
+            joined = {self._joined(*pair) for pair in pairs if self._renames(*pair)}
+            out |= joined or {self._unreached(number)}
         return frozenset(out)
+
+    def _unreached(self, number: int) -> int:
+        """A storage that only snapshots share: it goes on as a mark that they may share it with one another."""
+        if self._taken is None:
+            self._taken = {self._joined(a, b) for a, b in self.pairs if self._renames(a, b)}
+        if number in self._taken and number not in self.machine.parameter_of:
+            return self.aside(number)  # the number stands for another storage from here on
+        return self.mark(number)
+
+    def mark(self, number: int) -> int:
+        """The number of a storage that only snapshots share."""
+        return number
+
+    def aside(self, number: int) -> int:
+        """The same, where the number is taken."""
+        return self._aside.setdefault(number, self.machine.fresh_number())
 
     # -------------------------------------------------------------------------------------------------- cells
 
@@ -373,16 +401,17 @@ class Merge:
         pairs = _named(a, b)
         if a is not None and b is not None and any(x is None or y is None for x, y in pairs.values()):
             missing = next(k for k, (x, y) in pairs.items() if x is None or y is None)
-            self.machine.refuse(f"a dict has the key {missing!r} on one path only", "set the key on every path")
+            self.machine.refuse(
+                f"a dict has the key {missing!r} on one path only", "set the key on every path"
+            )
         return DictCell({k: self.value(x, y, str(k)) for k, (x, y) in pairs.items()}, param)
 
     def _list(self, a: Cell | None, b: Cell | None, hint: str, param: str) -> Cell:
         one, two = _items(a), _items(b)
-        if isinstance(a, ListCell | None) and isinstance(b, ListCell | None):
-            if one is None or two is None or len(one) == len(two):
-                return ListCell(
-                    tuple(self.value(x, y, f"{hint}_{i}") for i, (x, y) in enumerate(_aligned(one, two))), param
-                )
+        fixed = isinstance(a, ListCell | None) and isinstance(b, ListCell | None)
+        if fixed and (one is None or two is None or len(one) == len(two)):
+            pairs = enumerate(_aligned(one, two))
+            return ListCell(tuple(self.value(x, y, f"{hint}_{i}") for i, (x, y) in pairs), param)
         return self.growing(a, b, hint, param)
 
     def growing(self, a: Cell | None, b: Cell | None, hint: str, param: str) -> Cell:
@@ -435,7 +464,9 @@ def same_operand(a: Operand, b: Operand) -> bool:
     if isinstance(a, Const) and isinstance(b, Const):
         return same_object(a.value, b.value)
     if isinstance(a, Pack) and isinstance(b, Pack) and a.kind == b.kind and len(a.items) == len(b.items):
-        return bool(a.meta == b.meta) and all(same_operand(x, y) for x, y in zip(a.items, b.items, strict=True))
+        return bool(a.meta == b.meta) and all(
+            same_operand(x, y) for x, y in zip(a.items, b.items, strict=True)
+        )
     return False
 
 
@@ -490,7 +521,9 @@ def _items(cell: Cell | None) -> tuple[Value, ...] | None:
     return cell.items if isinstance(cell, ListCell) else None
 
 
-def _aligned(one: tuple[Value, ...] | None, two: tuple[Value, ...] | None) -> list[tuple[Value | None, Value | None]]:
+def _aligned(
+    one: tuple[Value, ...] | None, two: tuple[Value, ...] | None
+) -> list[tuple[Value | None, Value | None]]:
     if one is None:
         return [(None, y) for y in two or ()]
     if two is None:

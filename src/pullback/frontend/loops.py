@@ -38,7 +38,9 @@ from pullback.styles.style import PY_INT, Scalar, fresh_dim, numeric
 MAX_ROUNDS = 12
 MAX_UNROLL = 64
 
-Step = Callable[[], Operand | None]  # lowers one iteration; the flag at its end, None where it is certainly true
+Step = Callable[
+    [], Operand | None
+]  # lowers one iteration; the flag at its end, None where it is certainly true
 
 
 class Unsettled(Exception):
@@ -120,7 +122,12 @@ class Loops(Branches):
         length = it.length if isinstance(it.length, int) else None
         if length == 0:
             return
-        if length is not None and it.range_ is None and length <= MAX_UNROLL and self._must_unroll(it, length):
+        if (
+            length is not None
+            and it.range_ is None
+            and length <= MAX_UNROLL
+            and self._must_unroll(it, length)
+        ):
             self._unroll(it, body, 0, length)
             return
         before, held = self.state.fork(), list(self.temps)
@@ -236,7 +243,9 @@ class Loops(Branches):
 
     # ----------------------------------------------------------------------------------------------- while loops
 
-    def _while(self, node: ast.While, test: Callable[[], Known | Operand], body: Step, peel: bool) -> None:
+    def _while(  # noqa: C901 (its parts are callbacks of the rounds)
+        self, node: ast.While, test: Callable[[], Known | Operand], body: Step, peel: bool
+    ) -> None:
         if self._never_runs(test):
             return
         condition: list[tuple[Block, Operand]] = []
@@ -247,7 +256,9 @@ class Loops(Branches):
             with self.block() as stmts:
                 found = test()
             if self._has_written(head):
-                self.refuse("the test of a `while` writes to an array", "write to it in the loop's body", node)
+                self.refuse(
+                    "the test of a `while` writes to an array", "write to it in the loop's body", node
+                )
             self.state = head
             operand: Operand = Const(bool(found.obj)) if isinstance(found, Known) else found
             condition[:] = [(Block(tuple(stmts)), operand)]
@@ -294,7 +305,9 @@ class Loops(Branches):
 
     def _has_written(self, before: State) -> bool:
         now = self.state.cells
-        return any(now.get(n) is not c for n, c in before.cells.items() if n in now and isinstance(c, ArrayCell))
+        return any(
+            now.get(n) is not c for n, c in before.cells.items() if n in now and isinstance(c, ArrayCell)
+        )
 
     def _never_runs(self, test: Callable[[], Known | Operand]) -> bool:
         kept = self.state.fork()
@@ -335,7 +348,12 @@ class Loops(Branches):
             raise
 
     def _try_to_settle(
-        self, node: ast.For | ast.While, one: Step, emit: Callable[[Carried], None], certain: bool, may_peel: bool
+        self,
+        node: ast.For | ast.While,
+        one: Step,
+        emit: Callable[[Carried], None],
+        certain: bool,
+        may_peel: bool,
     ) -> UnsupportedError | Unsettled | None:
         try:
             self._rounds(node, one, emit, certain, may_peel)
@@ -344,10 +362,15 @@ class Loops(Branches):
         return None
 
     def _rounds(
-        self, node: ast.For | ast.While, one: Step, emit: Callable[[Carried], None], certain: bool, may_peel: bool
+        self,
+        node: ast.For | ast.While,
+        one: Step,
+        emit: Callable[[Carried], None],
+        certain: bool,
+        may_peel: bool,
     ) -> None:
         keys, at_head = self._loop_keys(node)
-        plan = Plan(self.state.fork(), {}, fresh_dim().sym, at_head, certain)
+        plan = Plan(self.state.fork(), {}, fresh_dim().sym, at_head, certain, next(self._ids))
         self._guess(plan, node)
         held = list(self.temps)
         for plan.round in range(MAX_ROUNDS):
@@ -377,7 +400,9 @@ class Loops(Branches):
             node,
         )
 
-    def _emit_dead(self, plan: Plan, stmts: list[Stmt], go: Operand | None, emit: Callable[[Carried], None]) -> None:
+    def _emit_dead(
+        self, plan: Plan, stmts: list[Stmt], go: Operand | None, emit: Callable[[Carried], None]
+    ) -> None:
         """A body that always raises: nothing is carried on."""
         self.state = plan.head
         self._emit(plan.inits, {p: p for p in plan.inits}, stmts, go, emit)

@@ -51,6 +51,15 @@ SAFE: dict[str, np.ufunc] = {"/": np.true_divide, "//": np.floor_divide, "%": np
 READ_ONLY = (np.broadcast_to, np.diagonal, np.diag, np.lib.stride_tricks.sliding_window_view)
 
 
+def _computes(op: Op, args: Sequence[Value]) -> bool:
+    """Whether an operator of compile-time numbers has a value in Python."""
+    try:
+        op.impl(*[v.obj for v in args if isinstance(v, Known)])
+    except (ArithmeticError, TypeError):  # a division by zero; not all of them are at hand
+        return False
+    return True
+
+
 class Unroll(Exception):
     """The index of the loop `token` is needed at compile time."""
 
@@ -78,9 +87,12 @@ class Core(ABC):
         self.in_statement_write = False
         self.written: dict[str, None] = {}
         self.fixed: set[str] = set()  # parameters whose storage must not be written: implicit ones
-        self.sources: dict[Var, frozenset[Any]] = {}  # integers made of a loop index (token) or a parameter (name)
+        self.sources: dict[
+            Var, frozenset[Any]
+        ] = {}  # integers made of a loop index (token) or a parameter (name)
         self.unrollable: list[Any] = []
         self.outside_cells: dict[int, Cell] = {}  # of implicit parameters: never written, so in no state
+        self.parameter_of: dict[int, str] = {}  # the storages of parameters
         self.risky: set[int] = set()  # storages that a frozen reference may share
         self._loads: list[dict[Any, tuple[Var, Operand, tuple[Pack, ...]]]] = [{}]
         self._ids = itertools.count(1)
@@ -166,7 +178,9 @@ class Core(ABC):
             case BoundMethod():
                 self.refuse(f"the method `{value.name}` would have to exist at run time", "call it here")
             case IterValue():
-                self.refuse("an iterator would have to exist at run time", "make a list of it, or loop over it here")
+                self.refuse(
+                    "an iterator would have to exist at run time", "make a list of it, or loop over it here"
+                )
 
     def _container(self, cell: Cell) -> Operand:
         match cell:
@@ -284,7 +298,9 @@ class Core(ABC):
 
     # ------------------------------------------------------------------------------------------------ calls
 
-    def call(self, op: Op, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None, hint: str = "t") -> Value:
+    def call(
+        self, op: Op, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None, hint: str = "t"
+    ) -> Value:
         """Emit an operation and wrap its result as its alias class says; fold it where everything is known."""
         named = dict(kwargs or {})
         folded = self._fold(op, args, named)
@@ -329,12 +345,16 @@ class Core(ABC):
         style = op.style(self.style(args[0]), *map(core.style_of, operands))
         if not isinstance(style, Array) or style.axes is None:
             return None
-        if self._alias(op, (Var("t", style),), (Var("x", self.style(args[0])), *operands), {}) != Alias("view", (0,)):
+        if self._alias(op, (Var("t", style),), (Var("x", self.style(args[0])), *operands), {}) != Alias(
+            "view", (0,)
+        ):
             return None
         return ArrayRef(args[0].cell, (*args[0].path, step))
 
     @staticmethod
-    def _alias(op: Op, targets: Sequence[Var], args: Sequence[Operand], kwargs: Mapping[str, Operand]) -> Alias:
+    def _alias(
+        op: Op, targets: Sequence[Var], args: Sequence[Operand], kwargs: Mapping[str, Operand]
+    ) -> Alias:
         if isinstance(op.alias, Alias):
             return op.alias
         return op.alias(Call(tuple(targets), op, tuple(args), tuple(kwargs.items())))
@@ -368,13 +388,17 @@ class Core(ABC):
     def operator(self, symbol: str, *args: Value, hint: str = "t") -> Value:
         """A Python operator on values."""
         op = core.OPERATORS[symbol]
-        if self.safe_arithmetic and symbol in SAFE and not all(isinstance(v, Known) for v in args):
+        if self.safe_arithmetic and symbol in SAFE and not _computes(op, args):
             styles = [numeric(self.style(v)) for v in args]
             if all(isinstance(s, Scalar) and s.weak is not False for s in styles):
                 op = op_of(SAFE[symbol]) or op
         return self.call(op, args, hint=hint)
 
     # ------------------------------------------------------------------------------------------------ storage
+
+    def fresh_number(self) -> int:
+        """A number that no storage has."""
+        return next(self._ids)
 
     def new_array(self, operand: Operand) -> ArrayRef:
         """A reference to a new storage."""
@@ -422,16 +446,20 @@ class Core(ABC):
         self.note_shares(cell)
 
     def _note_write(self, cell: Cell, number: int, items: bool = True) -> None:
-        for param in filter(None, cell.param.split(",")):
-            if param in self.fixed:
-                self.refuse(*refusal("implicit-store", name=param))
-            self.written[param] = None
+        self.note_write(cell.param)
         if number in self.risky:
             self.check_not_shared(number, items)
 
+    def note_write(self, params: str) -> None:
+        """Record that a parameter's storage is written; refuse it where that would be state between calls."""
+        for param in filter(None, params.split(",")):
+            if param in self.fixed:
+                self.refuse(*refusal("implicit-store", name=param))
+            self.written[param] = None
+
     @abstractmethod
     def check_not_shared(self, number: int, items: bool = True) -> None:
-        """Refuse a write to a storage of which a live name holds a snapshot (`items`: of its elements, not of a list)."""
+        """Refuse a write to a storage of which a live name holds a snapshot (`items`: of its elements)."""
 
     @abstractmethod
     def thaw(self, target: FrozenRef) -> Value:
@@ -442,15 +470,20 @@ class Core(ABC):
         if isinstance(target, FrozenRef):
             target = self.thaw(target)
         if not isinstance(target, ArrayRef):
-            self.refuse("a write into something that is not known to be an array", "write into an array or a list")
+            self.refuse(
+                "a write into something that is not known to be an array", "write into an array or a list"
+            )
         if any(step.kind == "view" and step.meta.fn in READ_ONLY for step in target.path):
             self.refuse(
-                "a write into a view that NumPy makes read-only", "write into a copy, or into the base by index"
+                "a write into a view that NumPy makes read-only",
+                "write into a copy, or into the base by index",
             )
         cell = self._array(target.cell)
         operand = self.operand(value)
         self._note_write(cell, target.cell)
-        new = self.builder.call(core.store, cell.operand, operand, *target.path, *steps, hint=_hint(cell.operand))
+        new = self.builder.call(
+            core.store, cell.operand, operand, *target.path, *steps, hint=_hint(cell.operand)
+        )
         self.state.cells[target.cell] = ArrayCell(new, cell.param)
 
     def view(self, array: Value, step: Pack) -> Value:
@@ -524,7 +557,9 @@ class Core(ABC):
                 if isinstance(cell, DictCell):
                     return [Known(k) for k in cell.items]
             case Known(obj) if isinstance(obj, tuple | list | str | frozenset | set | dict | range):
-                return [Known(x) for x in (sorted(obj, key=repr) if isinstance(obj, set | frozenset) else obj)]
+                return [
+                    Known(x) for x in (sorted(obj, key=repr) if isinstance(obj, set | frozenset) else obj)
+                ]
             case Num(Var(style=Tup(items, kind))) if kind in ("tuple", "list"):
                 return [self.call(core.list_get, [value, Known(i)], hint="item") for i in range(len(items))]
         return None
@@ -552,7 +587,9 @@ class Core(ABC):
             case ListCell(items) | DictCell(items):
                 return Known(bool(items))
             case GrowingCell(operand):
-                return self.call(core.truth, [Num(self.builder.call(core.list_len, operand, hint="n"))], hint="test")
+                return self.call(
+                    core.truth, [Num(self.builder.call(core.list_len, operand, hint="n"))], hint="test"
+                )
             case ObjectCell(cls):
                 if hasattr(cls, "__bool__"):
                     return self.call_value(self.attribute(value, "__bool__"), (), {})
@@ -636,7 +673,18 @@ def _positional(op: Op, args: Sequence[Value], kwargs: Mapping[str, Value]) -> l
     return [v if isinstance(v, _VALUES) else Known(v) for v in bound.args]
 
 
-_VALUES = (Known, Num, ArrayRef, FrozenRef, TupleValue, CellRef, FunctionValue, BoundMethod, SliceValue, IterValue)
+_VALUES = (
+    Known,
+    Num,
+    ArrayRef,
+    FrozenRef,
+    TupleValue,
+    CellRef,
+    FunctionValue,
+    BoundMethod,
+    SliceValue,
+    IterValue,
+)
 _signatures: dict[Callable[..., Any], Any] = {}
 
 

@@ -97,7 +97,9 @@ class Names(Core):
 
     def _checked(self, value: Value) -> Value:
         if isinstance(value, Known) and isinstance(value.obj, Mixed):
-            self.refuse(value.obj.reason, "use different names, or make both paths bind the same kind of value")
+            self.refuse(
+                value.obj.reason, "use different names, or make both paths bind the same kind of value"
+            )
         return value
 
     def _unbound(self, name: str) -> Value:
@@ -165,9 +167,9 @@ class Names(Core):
         return self._outside[key]
 
     def _resolve(self, path: Path, obj: Any) -> Value:
-        if not isinstance(obj, _CONSTANT) and isinstance(obj, _DATA) and self.environment is not None:
-            if not (isinstance(obj, tuple) and _is_constant(obj)):
-                return self._implicit(path)
+        is_data = isinstance(obj, _DATA) and not isinstance(obj, _CONSTANT)
+        if is_data and self.environment is not None and not (isinstance(obj, tuple) and _is_constant(obj)):
+            return self._implicit(path)
         if self.environment is not None:
             self.environment.guard(path, obj)
         return Known(obj, path)
@@ -202,7 +204,13 @@ class Names(Core):
             return Const(spec.value)
         if not isinstance(spec, Node):
             return Var(hint, spec)
-        names = spec.meta[1] if spec.kind == "new" and spec.meta[1] else spec.meta if spec.kind == "dict" else None
+        names = (
+            spec.meta[1]
+            if spec.kind == "new" and spec.meta[1]
+            else spec.meta
+            if spec.kind == "dict"
+            else None
+        )
         parts = names if names is not None else range(len(spec.items))
         items = tuple(self._tree(_part(hint, p), s) for p, s in zip(parts, spec.items, strict=True))
         return Pack(spec.kind, items, spec.meta)
@@ -276,11 +284,12 @@ class Names(Core):
             isinstance(found, _DATA)
             and not isinstance(found, _CONSTANT)
             and not isinstance(found, int | float | complex | np.generic)
+            and not (isinstance(found, tuple) and _is_constant(found))
         ):
-            if not (isinstance(found, tuple) and _is_constant(found)):
-                self.refuse(
-                    f"`{name}` is data of an object that the compiler cannot find again", "pass it as an argument"
-                )
+            self.refuse(
+                f"`{name}` is data of an object that the compiler cannot find again",
+                "pass it as an argument",
+            )
         return Known(found)
 
     def _class_attribute(self, owner: Value, cls: type, name: str) -> Value:
@@ -303,12 +312,13 @@ class Names(Core):
             return Known(member.__func__)
         if isinstance(member, classmethod | FunctionType) or isinstance(transparent(member), FunctionType):
             return BoundMethod(owner, name)
-        if isinstance(member, _CONSTANT) or isinstance(member, int | float | complex):
+        if isinstance(member, (*_CONSTANT, int, float, complex)):
             return Known(member)
         if isinstance(owner, TupleValue) and isinstance(member, BuiltinFunctionType):
             return BoundMethod(owner, name)
         self.refuse(
-            f"`{cls.__name__}.{name}` is data of the class", "set it on the instance, or pass it as an argument"
+            f"`{cls.__name__}.{name}` is data of the class",
+            "set it on the instance, or pass it as an argument",
         )
 
     # ------------------------------------------------------------------------------------------------- closures

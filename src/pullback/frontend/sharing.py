@@ -41,7 +41,9 @@ class Sharing(Names):
     def live(self) -> Iterator[tuple[str, Value, bool]]:
         """Every live value with the name that leads to it and whether it is inside a container."""
         names = self.state.names
-        pending: list[tuple[str, Value, bool]] = [(k, names[k], False) for k in sorted(self.live_keys()) if k in names]
+        pending: list[tuple[str, Value, bool]] = [
+            (k, names[k], False) for k in sorted(self.live_keys()) if k in names
+        ]
         held = self.temps[: self.base] if self.in_statement_write else self.temps
         pending += [("", v, False) for v in held]
         seen: set[int] = set()
@@ -67,9 +69,9 @@ class Sharing(Names):
         A list that changes (not `items`) is another list: what was read from it stays what it is.
         """
         for name, value, _ in self.live():
-            if isinstance(value, FrozenRef) and number in value.cells:
-                if items or not isinstance(self.style(value), Array):
-                    self._refuse_write(name)
+            frozen = isinstance(value, FrozenRef) and number in value.cells
+            if frozen and (items or not isinstance(self.style(value), Array)):
+                self._refuse_write(name)
             if isinstance(value, CellRef):
                 cell = self.content(value.cell)
                 if isinstance(cell, GrowingCell) and number in cell.shares and value.cell != number:
@@ -95,7 +97,8 @@ class Sharing(Names):
                 self._refuse_frozen(name)
         for number in target.cells:
             if number in self.state.cells or number in self.outside_cells:
-                self._note_write(self.content(number), -1)
+                self.note_write(self.content(number).param)
+            self.note_write(self.parameter_of.get(number, ""))
         fresh = self.new_array(target.operand)
         names = self.state.names
         for key in [k for k, v in names.items() if v is target]:

@@ -131,7 +131,9 @@ class Statements(Access):
         if not stars:
             if len(items) != len(parts):
                 self.refuse(
-                    f"{len(items)} items are unpacked into {len(parts)} names", "Python raises ValueError here", node
+                    f"{len(items)} items are unpacked into {len(parts)} names",
+                    "Python raises ValueError here",
+                    node,
                 )
             for part, item in zip(parts, items, strict=True):
                 self.assign(part, item)
@@ -139,7 +141,9 @@ class Statements(Access):
         star, after = stars[0], len(parts) - stars[0] - 1
         if len(items) < len(parts) - 1:
             self.refuse(
-                f"{len(items)} items are unpacked into {len(parts)} names", "Python raises ValueError here", node
+                f"{len(items)} items are unpacked into {len(parts)} names",
+                "Python raises ValueError here",
+                node,
             )
         middle = items[star : len(items) - after]
         given = [*items[:star], self.new_cell(ListCell(tuple(middle))), *items[len(items) - after :]]
@@ -150,7 +154,9 @@ class Statements(Access):
         """The items of a value of run-time length, unpacked into so many names: the length is checked at run time."""
         style = self.style(value)
         if starred or not isinstance(style, Array | ListOf) or (isinstance(style, Array) and not style.axes):
-            self.refuse("the number of items is not known at compile time", "index the items one by one", node)
+            self.refuse(
+                "the number of items is not known at compile time", "index the items one by one", node
+            )
         length = library.dispatch(self, len, [value], {})
         assert length is not None
         good = self.comparison(ast.Eq(), length, Known(count), node)
@@ -216,7 +222,11 @@ class Statements(Access):
         self.thaw(current)
         new = self.binary(symbol, current, value, stmt)
         before, after = self.style(current), self.style(new)
-        if isinstance(before, Array) and before.dtype is not None and getattr(after, "dtype", None) == before.dtype:
+        if (
+            isinstance(before, Array)
+            and before.dtype is not None
+            and getattr(after, "dtype", None) == before.dtype
+        ):
             return new
         self.refuse(
             f"`{symbol}=` on a value that is an array on one path and a number on another",
@@ -321,7 +331,9 @@ class Statements(Access):
         call = item.context_expr
         fn = self.evaluate(call.func) if isinstance(call, ast.Call) else None
         if not (isinstance(fn, Known) and fn.obj in _CONTEXTS) or not isinstance(call, ast.Call):
-            refuse("with", self.place(call), name=ast.unparse(call.func if isinstance(call, ast.Call) else call))
+            refuse(
+                "with", self.place(call), name=ast.unparse(call.func if isinstance(call, ast.Call) else call)
+            )
         args = self.sequence(call.args)
         kwargs = {k.arg: self.evaluate(k.value) for k in call.keywords if k.arg is not None}
         manager = Num(

@@ -25,7 +25,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType
 from typing import Any, TypeAlias
 
 from pullback.ir.nodes import Operand, Pack
@@ -123,7 +122,16 @@ class IterValue:
 
 
 Value: TypeAlias = (
-    Known | Num | ArrayRef | FrozenRef | TupleValue | CellRef | FunctionValue | BoundMethod | SliceValue | IterValue
+    Known
+    | Num
+    | ArrayRef
+    | FrozenRef
+    | TupleValue
+    | CellRef
+    | FunctionValue
+    | BoundMethod
+    | SliceValue
+    | IterValue
 )
 
 

@@ -58,7 +58,8 @@ class _Fold(Rewriter):
         if isinstance(stmt, If):
             test = self.new(stmt.test)
             if isinstance(test, Const) and test.value is not UNDEF and isinstance(test.value, bool | int):
-                return self._splice(stmt, bool(test.value))
+                self._splice(stmt, bool(test.value))
+                return None
         elif isinstance(stmt, For) and any(isinstance(it, Range) and self._is_empty(it) for it in stmt.iters):
             self.mapping.update(zip(stmt.results, [self.new(x) for x in stmt.inits], strict=True))
             return None

@@ -23,7 +23,7 @@ from pullback.ir.nodes import (
     Var,
     While,
 )
-from pullback.ir.walk import definitions
+from pullback.ir.walk import definitions, free_variables
 from pullback.styles.join import join
 from pullback.transform.bars import Bars
 from pullback.transform.choose import Choices
@@ -125,7 +125,7 @@ class Sweep:
         if not wanted:
             return [replace(stmt, then=Block(tuple(sides[0][0])), orelse=Block(tuple(sides[1][0])))]
         ends = [self._branch_ends(table, wanted, stmts) for _, stmts, table in sides]
-        needs = [resolve(f, (), r, e) for (f, r, _), e in zip(sides, ends, strict=True)]
+        needs = [resolve(f, self._unbound(r, e), r, e) for (f, r, _), e in zip(sides, ends, strict=True)]
         forward = _lift(stmt, needs)
         results = tuple(
             Var(bar_hint(v), join(style_of(a), style_of(b)))
@@ -137,6 +137,10 @@ class Sweep:
         for var, result in zip(wanted, results, strict=True):
             self.bars.set(var, result)
         return [forward]
+
+    def _unbound(self, reverse: Sequence[Stmt], ends: Sequence[Operand]) -> list[Var]:
+        """Values from before a branch that are bound for sure only inside it: they are saved there."""
+        return [v for v in free_variables(Block(tuple(reverse)), ends) if v in self.facts.unbound]
 
     def _branch(
         self, block: Block, yields: Sequence[Operand], bars: Sequence[Operand | None]

@@ -131,7 +131,9 @@ def _bound_builtin(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value |
 
 def _unbound(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value | None:
     """`np.ndarray.sum(x)`, `str.upper(s)`, `list.append(items, x)`."""
-    if not args or not issubclass(fn.__objclass__, np.ndarray | np.generic | str | list | dict | tuple | int | float):
+    if not args or not issubclass(
+        fn.__objclass__, np.ndarray | np.generic | str | list | dict | tuple | int | float
+    ):
         return None
     return method(ctx, args[0], fn.__name__, args[1:], kwargs)
 
@@ -181,7 +183,9 @@ def _is_array_method(obj: Any, name: str) -> bool:
 def _frozen_list_method(ctx: Context, owner: Value, name: str, args: Args, kwargs: Kwargs) -> Value:
     if name == "copy":
         return builtins.list_(ctx, owner)
-    ctx.refuse(f"`list.{name}` of a list that another name or container may share", "make a copy first: list(items)")
+    ctx.refuse(
+        f"`list.{name}` of a list that another name or container may share", "make a copy first: list(items)"
+    )
 
 
 def _range_method(ctx: Context, owner: IterValue, name: str, args: Args) -> Value:
@@ -208,9 +212,15 @@ def attribute(ctx: Context, owner: Value, name: str) -> Value:
     if isinstance(owner, ArrayRef | FrozenRef) or facts.scalar_style(ctx, owner) is not None:
         return arrays.attribute(ctx, owner, name)
     if isinstance(owner, Num) and isinstance(style, Anything | Foreign):
-        return BoundMethod(owner, name) if effects.is_generator(ctx, owner) else _opaque_attribute(ctx, owner, name)
-    ctx.refuse(f"attribute `{name}` of a value of which the compiler knows nothing",
-               "pass the attribute as an argument")
+        return (
+            BoundMethod(owner, name)
+            if effects.is_generator(ctx, owner)
+            else _opaque_attribute(ctx, owner, name)
+        )
+    ctx.refuse(
+        f"attribute `{name}` of a value of which the compiler knows nothing",
+        "pass the attribute as an argument",
+    )
 
 
 def _opaque_attribute(ctx: Context, owner: Value, name: str) -> Value:

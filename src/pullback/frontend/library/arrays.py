@@ -113,7 +113,9 @@ def astype(
         if source == target:
             return x
         if source is None:
-            ctx.refuse("`astype(copy=False)` of an array whose dtype is known at run time only", "drop copy=False")
+            ctx.refuse(
+                "`astype(copy=False)` of an array whose dtype is known at run time only", "drop copy=False"
+            )
     rule = ctx.known(casting)
     if rule != "unsafe" and (source is None or not np.can_cast(source, target, rule)):
         ctx.refuse(f"`astype(casting={rule!r})` from {source} to {target}", "NumPy raises TypeError here")
@@ -148,7 +150,9 @@ def conjugate(ctx: Context, x: Value) -> Value:
     if style is None or style.weak is False:
         return numpy_calls.call(ctx, np.conjugate, [x], {})
     if style.weak is None:
-        ctx.refuse("`conjugate` of a number that is Python's on one path and NumPy's on another", "convert it first")
+        ctx.refuse(
+            "`conjugate` of a number that is Python's on one path and NumPy's on another", "convert it first"
+        )
     return x if style.kind != "c" else scalars.complex_(ctx, emit(ctx, np.conjugate, x))
 
 
@@ -224,7 +228,9 @@ def _part(ctx: Context, x: Value, fn: Any) -> Value:
     if style is None or style.weak is False:
         return numpy_calls.call(ctx, fn, [x], {})
     if style.weak is None:
-        ctx.refuse("a part of a number that is Python's on one path and NumPy's on another", "convert it first")
+        ctx.refuse(
+            "a part of a number that is Python's on one path and NumPy's on another", "convert it first"
+        )
     out = emit(ctx, fn, x)
     return scalars.float_(ctx, out) if style.kind in "fc" else scalars.int_(ctx, out)
 

@@ -53,8 +53,10 @@ def length(ctx: Context, value: Value) -> Value:
         return Known(len(style.items))
     if isinstance(style, ListOf):
         return ctx.call(core.list_len, [value], hint="n")
-    ctx.refuse("`len` of a value of which the compiler does not know that it has a length",
-               "use an array, list or tuple")
+    ctx.refuse(
+        "`len` of a value of which the compiler does not know that it has a length",
+        "use an array, list or tuple",
+    )
 
 
 def _length_of_cell(ctx: Context, value: Value) -> Value:
@@ -95,12 +97,16 @@ def _at_hand(ctx: Context, iterable: Value) -> list[Value] | None:
 
 def any_(ctx: Context, iterable: Value) -> Value:
     """`any(iterable)`."""
-    return _decided(ctx, iterable, True) or inline(ctx, prelude.any_of, iteration.needed(ctx, iterable, "any"))
+    return _decided(ctx, iterable, True) or inline(
+        ctx, prelude.any_of, iteration.needed(ctx, iterable, "any")
+    )
 
 
 def all_(ctx: Context, iterable: Value) -> Value:
     """`all(iterable)`."""
-    return _decided(ctx, iterable, False) or inline(ctx, prelude.all_of, iteration.needed(ctx, iterable, "all"))
+    return _decided(ctx, iterable, False) or inline(
+        ctx, prelude.all_of, iteration.needed(ctx, iterable, "all")
+    )
 
 
 def _decided(ctx: Context, iterable: Value, decisive: bool) -> Value | None:
@@ -116,7 +122,11 @@ def _decided(ctx: Context, iterable: Value, decisive: bool) -> Value | None:
                 return test
             continue
         symbol = "|" if decisive else "&"
-        answer = test if isinstance(answer, Known) else ctx.call(core.OPERATORS[symbol], [answer, test], hint="test")
+        answer = (
+            test
+            if isinstance(answer, Known)
+            else ctx.call(core.OPERATORS[symbol], [answer, test], hint="test")
+        )
     return answer
 
 
@@ -145,8 +155,10 @@ def _extremum(name: str, plain: Any, by: Any, better: Any, op: Any) -> Handler:
         if not args:
             ctx.refuse(f"`{name}` needs an argument", f"{name}(a, b) or {name}(items)")
         if default is not MISSING:
-            ctx.refuse(f"`{name}(..., default=...)` of a sequence whose length is known at run time only",
-                       f"test the length: {name}(items) if len(items) else default")
+            ctx.refuse(
+                f"`{name}(..., default=...)` of a sequence whose length is known at run time only",
+                f"test the length: {name}(items) if len(items) else default",
+            )
         sequence = indexable(ctx, args[0], name)
         return inline(ctx, by, key, sequence) if given(key) else inline(ctx, plain, sequence)
 
@@ -194,8 +206,10 @@ def _sorted_numbers(ctx: Context, source: Value, down: bool) -> Value:
     """Many numbers in order: by NumPy's sort, as the same kind of number as before."""
     found = iteration.element_style(ctx, source)
     if not isinstance(found, Scalar) or found.kind != "f" or found.dtype is None or found.weak is None:
-        ctx.refuse("`sorted` of a long sequence of which the compiler does not know that it holds real numbers",
-                   "use np.sort(np.array(items))")
+        ctx.refuse(
+            "`sorted` of a long sequence of which the compiler does not know that it holds real numbers",
+            "use np.sort(np.array(items))",
+        )
     order = inline(ctx, prelude.sorted_down if down else prelude.sorted_up, source)
     return inline(ctx, prelude.as_floats if found.weak else prelude.collect, order)
 
@@ -279,7 +293,9 @@ def dict_(ctx: Context, iterable: Value = NONE, /, **named: Value) -> Value:
 
 
 def _no_pairs(ctx: Context) -> list[Value]:
-    ctx.refuse("`dict` of pairs whose number is known at run time only", "use a dict with fixed keys, or a list")
+    ctx.refuse(
+        "`dict` of pairs whose number is known at run time only", "use a dict with fixed keys, or a list"
+    )
 
 
 def set_(ctx: Context, iterable: Value = NONE) -> Value:
@@ -301,8 +317,14 @@ def slice_(ctx: Context, *bounds: Value) -> Value:
 def filter_(ctx: Context, predicate: Value, iterable: Value) -> Value:
     """`filter(predicate, iterable)`, consumed at once."""
     items = _at_hand(ctx, iterable)
-    source: Value = TupleValue(tuple(items)) if items is not None else iteration.needed(ctx, iterable, "filter")
-    return inline(ctx, prelude.keep, predicate, source) if given(predicate) else inline(ctx, prelude.keep_true, source)
+    source: Value = (
+        TupleValue(tuple(items)) if items is not None else iteration.needed(ctx, iterable, "filter")
+    )
+    return (
+        inline(ctx, prelude.keep, predicate, source)
+        if given(predicate)
+        else inline(ctx, prelude.keep_true, source)
+    )
 
 
 FUNCTIONS: dict[Any, Handler] = {

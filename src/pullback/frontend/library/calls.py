@@ -34,7 +34,9 @@ def invoke(ctx: Context, name: str, handler: Handler, args: Args, kwargs: Kwargs
     try:
         bound = _signature(handler).bind(ctx, *args, **kwargs)
     except TypeError as error:
-        ctx.refuse(f"call of `{name}`: {error}", "only the arguments that the compiler knows can be followed here")
+        ctx.refuse(
+            f"call of `{name}`: {error}", "only the arguments that the compiler knows can be followed here"
+        )
     return handler(*bound.args, **bound.kwargs)
 
 

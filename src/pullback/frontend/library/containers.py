@@ -44,8 +44,10 @@ def _set_items(ctx: Context, value: Value, items: Sequence[Value]) -> None:
 
 
 def _unknown_length(ctx: Context, name: str) -> NoReturn:
-    ctx.refuse(f"`list.{name}` of a list whose length is known at run time only",
-               "use append, pop() and indexing, or an array")
+    ctx.refuse(
+        f"`list.{name}` of a list whose length is known at run time only",
+        "use append, pop() and indexing, or an array",
+    )
 
 
 def _known_items(ctx: Context, value: Value, name: str) -> tuple[Value, ...]:
@@ -174,7 +176,9 @@ def remove(ctx: Context, owner: Value, item: Value) -> Value:
 def _position(ctx: Context, items: Sequence[Value], item: Value, name: str) -> int:
     plain = [v.obj for v in items if isinstance(v, Known)]
     if not isinstance(item, Known) or len(plain) != len(items):
-        ctx.refuse(f"`{name}` compares run-time values", "find the position by a loop, or np.argmax(values == item)")
+        ctx.refuse(
+            f"`{name}` compares run-time values", "find the position by a loop, or np.argmax(values == item)"
+        )
     if item.obj not in plain:
         ctx.refuse(f"`{name}` of something that is not in the list", "Python raises ValueError here")
     return plain.index(item.obj)
@@ -264,7 +268,9 @@ def _view(ctx: Context, owner: Value, part: Callable[[Any, Value], Value]) -> Va
         place = ctx.known(index)
         table = _dict(ctx, owner)
         if list(table) != known:
-            ctx.refuse("a dict gains or loses keys while a view of it is in use", "copy the view: list(d.items())")
+            ctx.refuse(
+                "a dict gains or loses keys while a view of it is in use", "copy the view: list(d.items())"
+            )
         return part(known[place], table[known[place]])
 
     return IterValue(len(known), item, reusable=True)
@@ -380,7 +386,10 @@ def plain_argument(ctx: Context, value: Value) -> Any:
 def known_method(ctx: Context, owner: Any, name: str, args: Args, kwargs: Kwargs) -> Value:
     """A method of a compile-time object: text and numbers are computed at compile time."""
     if not isinstance(owner, _PURE_OWNERS):
-        ctx.refuse(f"method `{name}` of a {type(owner).__name__} known at compile time", "call it outside the function")
+        ctx.refuse(
+            f"method `{name}` of a {type(owner).__name__} known at compile time",
+            "call it outside the function",
+        )
     plain = [plain_argument(ctx, v) for v in args]
     named = {k: plain_argument(ctx, v) for k, v in kwargs.items()}
     if not any(v is prelude.MISSING for v in [*plain, *named.values()]):
@@ -389,8 +398,10 @@ def known_method(ctx: Context, owner: Any, name: str, args: Args, kwargs: Kwargs
         return Num(ctx.builder.call(core.format_, Const(owner), *[ctx.operand(v) for v in args], hint="text"))
     if isinstance(owner, str) and name == "join":
         return _joined(ctx, owner, args[0])
-    ctx.refuse(f"method `{name}` of a {type(owner).__name__} with run-time arguments",
-               "compute it outside the function")
+    ctx.refuse(
+        f"method `{name}` of a {type(owner).__name__} with run-time arguments",
+        "compute it outside the function",
+    )
 
 
 def _folded(ctx: Context, owner: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Value:
@@ -413,7 +424,9 @@ def constant(ctx: Context, obj: Any) -> Value:
 def _joined(ctx: Context, owner: str, items_: Value) -> Value:
     found = iteration.items_of(ctx, items_)
     if found is None:
-        ctx.refuse("`join` of a sequence whose length is known at run time only", "make text outside the function")
+        ctx.refuse(
+            "`join` of a sequence whose length is known at run time only", "make text outside the function"
+        )
     escaped = owner.replace("{", "{{").replace("}", "}}")
     template = Const(escaped.join(["{}"] * len(found)))
     return Num(ctx.builder.call(core.format_, template, *[ctx.operand(v) for v in found], hint="text"))

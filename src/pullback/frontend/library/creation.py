@@ -33,7 +33,9 @@ def array(
     if not least:
         return made
     if rank is None:
-        ctx.refuse("`np.array(ndmin=...)` of an array whose rank is known at run time only", "use np.atleast_2d")
+        ctx.refuse(
+            "`np.array(ndmin=...)` of an array whose rank is known at run time only", "use np.atleast_2d"
+        )
     if rank < least:
         made = numpy_calls.call(ctx, np.expand_dims, [made, Known(tuple(range(least - rank)))], {})
     return made
@@ -93,7 +95,9 @@ def _check_items(ctx: Context, value: Value) -> None:
         cell = ctx.cell(value)
         items = cell.items if isinstance(cell, ListCell) else ()
         if not isinstance(cell, ListCell) and facts.types_of(ctx, value) != (list,):
-            ctx.refuse("`np.array` of an object that is neither a list nor an array", "pass a list of its values")
+            ctx.refuse(
+                "`np.array` of an object that is neither a list nor an array", "pass a list of its values"
+            )
     elif isinstance(value, TupleValue):
         items = value.items
     elif isinstance(value, Known):
@@ -130,7 +134,9 @@ def contiguous(ctx: Context, a: Value, dtype: Value = NONE, *, like: Value = NON
     return emit(ctx, np.ascontiguousarray, a, dtype=Known(scalars.dtype_argument(ctx, dtype)))
 
 
-def astype(ctx: Context, x: Value, dtype: Value, /, *, copy: Value = Known(True), device: Value = NONE) -> Value:
+def astype(
+    ctx: Context, x: Value, dtype: Value, /, *, copy: Value = Known(True), device: Value = NONE
+) -> Value:
     """`np.astype(x, dtype)`."""
     return _new_array(ctx, x, dtype) if ctx.known(copy) else _as_array(ctx, x, dtype)
 
@@ -158,8 +164,13 @@ _DTYPE_AT = {
 }  # fmt: skip
 
 
-def meshgrid(ctx: Context, *xi: Value, copy: Value = Known(True), sparse: Value = Known(False),
-             indexing: Value = Known("xy")) -> Value:
+def meshgrid(
+    ctx: Context,
+    *xi: Value,
+    copy: Value = Known(True),
+    sparse: Value = Known(False),
+    indexing: Value = Known("xy"),
+) -> Value:
     """`np.meshgrid(...)`: new arrays (`copy=False` would be views of one another)."""
     if not ctx.known(copy):
         ctx.refuse("`np.meshgrid(copy=False)`", "leave the option out")
@@ -215,7 +226,9 @@ def ndindex(ctx: Context, *shape: Value) -> Value:
     return iteration.product_(ctx, [iteration.range_(ctx, n) for n in lengths])
 
 
-def fromiter(ctx: Context, iter: Value, dtype: Value, count: Value = Known(-1), *, like: Value = NONE) -> Value:
+def fromiter(
+    ctx: Context, iter: Value, dtype: Value, count: Value = Known(-1), *, like: Value = NONE
+) -> Value:
     """`np.fromiter(items, dtype)`."""
     items = iteration.items_of(ctx, iter)
     source = TupleValue(tuple(items)) if items is not None else inline(ctx, prelude.collect, iter)

@@ -55,10 +55,14 @@ def silent_effect(fn: Any) -> Handler:
     return handler
 
 
-def exception(ctx: Context, cls: type[BaseException], args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+def exception(
+    ctx: Context, cls: type[BaseException], args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> Value:
     """An exception object: made at run time, in its place."""
     if kwargs or not all(isinstance(v, Known | Num) for v in args):
-        ctx.refuse(f"`{cls.__name__}` of arrays or containers", "pass a message: an f-string may show the values")
+        ctx.refuse(
+            f"`{cls.__name__}` of arrays or containers", "pass a message: an f-string may show the values"
+        )
     operands = tuple(ctx.operand(v) for v in args)
     (out,) = ctx.builder.call_many(core.call_effect, (Const(cls), *operands), {}, ("error",))
     return Num(out)

@@ -179,8 +179,10 @@ def _only_constants(ctx: Context, what: str, args: Args, kwargs: Kwargs) -> None
     for value in [*args, *kwargs.values()]:
         style = facts.array_style(ctx, value) or facts.scalar_style(ctx, value)
         if not isinstance(value, Known) and style is not None and style.kind in "fc":
-            ctx.refuse(f"`{what}` of run-time parameters: a random draw passes no derivative",
-                       "draw standard values and transform them (loc + scale * standard_normal), or draw outside")
+            ctx.refuse(
+                f"`{what}` of run-time parameters: a random draw passes no derivative",
+                "draw standard values and transform them (loc + scale * standard_normal), or draw outside",
+            )
 
 
 def _opaque_draw(fn: Any) -> Handler:
@@ -245,8 +247,10 @@ def opaque_method(ctx: Context, owner: Value, name: str, args: Args, kwargs: Kwa
     """A method of a run-time object of which nothing is known: an effect on inactive arguments that are no arrays."""
     for value in [*args, *kwargs.values()]:
         if facts.types_of(ctx, value) is None or not isinstance(value, Known | Num | TupleValue):
-            ctx.refuse(f"`.{name}(...)` of an object of which the compiler knows nothing, with arrays or containers",
-                       "compute it outside the function and pass the result as an argument")
+            ctx.refuse(
+                f"`.{name}(...)` of an object of which the compiler knows nothing, with arrays or containers",
+                "compute it outside the function and pass the result as an argument",
+            )
     _only_constants(ctx, f".{name}", args, kwargs)
     bound = ctx.call(core.attribute, [owner, Known(name)], hint=name)
     return ctx.call(core.call_effect, [bound, *args], kwargs, "result")

@@ -152,7 +152,9 @@ def ndim(ctx: Context, array: Value) -> Value:
 def dtype(ctx: Context, array: Value) -> Value:
     """`array.dtype`."""
     found = dtype_of(ctx, array)
-    return Known(found) if found is not None else ctx.call(core.attribute, [array, Known("dtype")], hint="dtype")
+    return (
+        Known(found) if found is not None else ctx.call(core.attribute, [array, Known("dtype")], hint="dtype")
+    )
 
 
 def is_inactive_int(ctx: Context, value: Value) -> bool:

@@ -36,7 +36,9 @@ def partial(ctx: Context, fn: Value, /, *args: Value, **kwargs: Value) -> Value:
     """`functools.partial(fn, ...)`: a function with some arguments fixed."""
     if isinstance(fn, Known) and all(isinstance(v, Known) for v in [*args, *kwargs.values()]):
         plain = [v.obj for v in args if isinstance(v, Known)]
-        return Known(functools.partial(fn.obj, *plain, **{k: v.obj for k, v in kwargs.items() if isinstance(v, Known)}))
+        return Known(
+            functools.partial(fn.obj, *plain, **{k: v.obj for k, v in kwargs.items() if isinstance(v, Known)})
+        )
     return ctx.call_value(Known(prelude.partial), [fn, *args], kwargs)
 
 
@@ -139,7 +141,10 @@ def _arranged(fn: Any, name: str) -> Handler:
         sources = args[: len(args) - len(counts)]
         sequences = _known_sequences(ctx, sources)
         if sequences is None:
-            ctx.refuse(f"`itertools.{name}` of a sequence whose length is known at run time only", "write nested loops")
+            ctx.refuse(
+                f"`itertools.{name}` of a sequence whose length is known at run time only",
+                "write nested loops",
+            )
         options = {k: v if k == "fillvalue" else ctx.known(v) for k, v in kwargs.items()}
         return _as_value(fn(*sequences, *[c.obj for c in counts], **options))
 
@@ -174,7 +179,9 @@ def chain_from(ctx: Context, iterable: Value) -> Value:
     """`itertools.chain.from_iterable(...)`."""
     items = iteration.items_of(ctx, iterable)
     if items is None:
-        ctx.refuse("`chain.from_iterable` of a sequence whose length is known at run time only", "write nested loops")
+        ctx.refuse(
+            "`chain.from_iterable` of a sequence whose length is known at run time only", "write nested loops"
+        )
     return chain(ctx, *items) if items else TupleValue(())
 
 
@@ -186,8 +193,10 @@ def accumulate(ctx: Context, iterable: Value, func: Value = NONE, *, initial: Va
     if items is None and starts:
         return inline(ctx, prelude.running_from, iteration.needed(ctx, iterable, "accumulate"), fn, initial)
     if items is None:
-        ctx.refuse("`accumulate` of a sequence whose length is known at run time only",
-                   "write the loop, or use np.cumsum")
+        ctx.refuse(
+            "`accumulate` of a sequence whose length is known at run time only",
+            "write the loop, or use np.cumsum",
+        )
     totals: list[Value] = [initial] if starts else items[:1]
     for item in items if starts else items[1:]:
         totals.append(held(ctx, ctx.call_value(fn, [totals[-1], item], {})))

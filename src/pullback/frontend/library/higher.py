@@ -17,7 +17,10 @@ def piecewise(ctx: Context, x: Value, condlist: Value, funclist: Value, *args: V
     """`np.piecewise(x, conditions, functions)`: each function on the elements where its condition holds."""
     conditions, functions = iteration.items_of(ctx, condlist), iteration.items_of(ctx, funclist)
     if conditions is None or functions is None or args or kw:
-        ctx.refuse("`np.piecewise` with extra arguments, or with lists of unknown length", "use np.where or np.select")
+        ctx.refuse(
+            "`np.piecewise` with extra arguments, or with lists of unknown length",
+            "use np.where or np.select",
+        )
     if not is_array(x) or not facts.rank(ctx, x):
         ctx.refuse("`np.piecewise` of something that is not an array with axes", "use an if statement")
     if len(functions) == len(conditions) + 1:
@@ -32,11 +35,15 @@ def piecewise(ctx: Context, x: Value, condlist: Value, funclist: Value, *args: V
     return out
 
 
-def apply_along_axis(ctx: Context, func1d: Value, axis: Value, arr: Value, *args: Value, **kwargs: Value) -> Value:
+def apply_along_axis(
+    ctx: Context, func1d: Value, axis: Value, arr: Value, *args: Value, **kwargs: Value
+) -> Value:
     """`np.apply_along_axis(f, axis, x)` of a matrix or vector."""
     rank, place = facts.rank(ctx, arr), ctx.known(axis)
     if args or kwargs or rank not in (1, 2):
-        ctx.refuse("`np.apply_along_axis` with extra arguments, or of more than two axes", "write the loop over rows")
+        ctx.refuse(
+            "`np.apply_along_axis` with extra arguments, or of more than two axes", "write the loop over rows"
+        )
     if rank == 1:
         return inline(ctx, prelude.as_array_of_call, func1d, arr)
     body = prelude.apply_to_rows if place in (1, -1) else prelude.apply_to_columns
@@ -85,5 +92,8 @@ FUNCTIONS: dict[Any, Handler] = {
     np.apply_along_axis: apply_along_axis,
     np.fromfunction: fromfunction,
     np.nan_to_num: nan_to_num,
-    **{fn: _named(fn) for fn in (np.linalg.eig, np.linalg.eigh, np.linalg.svd, np.linalg.qr, np.linalg.slogdet)},
+    **{
+        fn: _named(fn)
+        for fn in (np.linalg.eig, np.linalg.eigh, np.linalg.svd, np.linalg.qr, np.linalg.slogdet)
+    },
 }

@@ -33,7 +33,9 @@ def _parts(ctx: Context, index: Value, name: str) -> list[Value]:
     for part in parts:
         known_text = isinstance(part, Known) and isinstance(part.obj, str | slice)
         if known_text or isinstance(part, SliceValue) or facts.rank(ctx, _as_array(ctx, part)) is None:
-            ctx.refuse(f"`{name}` with slices or options", "use np.concatenate, np.arange and np.column_stack")
+            ctx.refuse(
+                f"`{name}` with slices or options", "use np.concatenate, np.arange and np.column_stack"
+            )
     return [_as_array(ctx, part) for part in parts]
 
 

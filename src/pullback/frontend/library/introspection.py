@@ -36,12 +36,16 @@ def isinstance_(ctx: Context, value: Value, classes: Value) -> Value:
         return Known(isinstance(value.obj, wanted))
     found = facts.types_of(ctx, value)
     if found is None:
-        ctx.refuse("`isinstance` of a value whose type is known at run time only", "compare by another property")
+        ctx.refuse(
+            "`isinstance` of a value whose type is known at run time only", "compare by another property"
+        )
     answers = {issubclass(t, wanted) for t in found}
     if len(answers) != 1:
         names = " or ".join(sorted(t.__name__ for t in found))
-        ctx.refuse(f"`isinstance`: the value is {names} by the path taken",
-                   "make it one type on every path: float(x) or np.asarray(x)")
+        ctx.refuse(
+            f"`isinstance`: the value is {names} by the path taken",
+            "make it one type on every path: float(x) or np.asarray(x)",
+        )
     return Known(answers.pop())
 
 
@@ -54,8 +58,12 @@ def type_(ctx: Context, value: Value, *more: Value) -> Value:
     """`type(value)`, answered at compile time."""
     found = facts.types_of(ctx, value)
     if more or found is None or len(found) != 1:
-        ctx.refuse("`type` with three arguments" if more else "`type` of a value whose type is known at run time only",
-                   "use isinstance on a value of one type")
+        ctx.refuse(
+            "`type` with three arguments"
+            if more
+            else "`type` of a value whose type is known at run time only",
+            "use isinstance on a value of one type",
+        )
     return Known(found[0])
 
 
@@ -67,8 +75,10 @@ def callable_(ctx: Context, value: Value) -> Value:
         return Known(callable(value.obj))
     found = facts.types_of(ctx, value)
     if found is None:
-        ctx.refuse("`callable` of a value of which the compiler knows nothing",
-                   "pass functions as arguments of their own")
+        ctx.refuse(
+            "`callable` of a value of which the compiler knows nothing",
+            "pass functions as arguments of their own",
+        )
     return Known(any(hasattr(t, "__call__") for t in found))  # noqa: B004
 
 
@@ -84,7 +94,9 @@ def hasattr_(ctx: Context, value: Value, name: Value) -> Value:
     found = facts.types_of(ctx, value)
     answers = {hasattr(t, text) for t in found or ()}
     if len(answers) != 1:
-        ctx.refuse(f"`hasattr(..., {text!r})` of a value whose type is known at run time only", "use isinstance")
+        ctx.refuse(
+            f"`hasattr(..., {text!r})` of a value whose type is known at run time only", "use isinstance"
+        )
     return Known(answers.pop())
 
 
@@ -101,21 +113,27 @@ def setattr_(ctx: Context, value: Value, name: Value, new: Value) -> Value:
     text = ctx.known(name)
     cell = ctx.cell(value) if isinstance(value, CellRef) else None
     if not isinstance(cell, ObjectCell):
-        ctx.refuse("`setattr` of something that is not an ordinary object", "keep the value in a variable or a dict")
+        ctx.refuse(
+            "`setattr` of something that is not an ordinary object", "keep the value in a variable or a dict"
+        )
     ctx.set_cell(value, ObjectCell(cell.cls, {**cell.fields, text: new}, cell.param))
     return NONE
 
 
 def iter_(ctx: Context, iterable: Value, *more: Value) -> Value:
     """`iter(...)`: refused, as an iterator is consumed as it goes."""
-    ctx.refuse("`iter`: an iterator is state that changes as it is read", "write a `for` loop, or index the sequence")
+    ctx.refuse(
+        "`iter`: an iterator is state that changes as it is read", "write a `for` loop, or index the sequence"
+    )
 
 
 def next_(ctx: Context, iterator: Value, default: Value = MISSING) -> Value:
     """`next(...)` of a run-time object is an effect."""
     if isinstance(iterator, Num):
         return effect_calls.effect(ctx, next, [iterator, *([] if default is MISSING else [default])], {})
-    ctx.refuse("`next` of something that is not a run-time iterator", "write a `for` loop, or index the sequence")
+    ctx.refuse(
+        "`next` of something that is not a run-time iterator", "write a `for` loop, or index the sequence"
+    )
 
 
 FUNCTIONS: dict[Any, Handler] = {
@@ -128,16 +146,22 @@ FUNCTIONS: dict[Any, Handler] = {
     setattr: setattr_,
     iter: iter_,
     next: next_,
-    id: refused("`id`: the identity of a value has no meaning in generated code", "compare with `is` or `==`"),
+    id: refused(
+        "`id`: the identity of a value has no meaning in generated code", "compare with `is` or `==`"
+    ),
     hash: refused("`hash` of a run-time value", "hash compile-time constants outside the function"),
     vars: refused("`vars`", "name the attributes"),
     dir: refused("`dir`", "name the attributes"),
     **{fn: refused(*refusal("exec", name=fn.__name__)) for fn in (globals, locals, eval, exec)},
     compile: refused("`compile`", "write the code out"),
     __import__: refused("`__import__`", "import the module at the top of the file"),
-    open: refused("`open`: reading files inside a differentiated function",
-                  "read before, and pass the data as an argument"),
-    input: refused("`input` inside a differentiated function", "read before, and pass the data as an argument"),
+    open: refused(
+        "`open`: reading files inside a differentiated function",
+        "read before, and pass the data as an argument",
+    ),
+    input: refused(
+        "`input` inside a differentiated function", "read before, and pass the data as an argument"
+    ),
     delattr: refused("`delattr`", "keep the attribute"),
     memoryview: refused("`memoryview`", "use NumPy's views"),
     bytearray: refused("`bytearray`", "use a NumPy array"),

@@ -40,7 +40,9 @@ def iterator(ctx: Context, value: Value) -> IterValue | None:
         return value
     items = ctx.iterate(value)
     if items is not None and isinstance(value, CellRef) and isinstance(ctx.cell(value), ListCell):
-        return IterValue(len(items), lambda index: ctx.subscript(value, index))  # as it is when the item is asked for
+        return IterValue(
+            len(items), lambda index: ctx.subscript(value, index)
+        )  # as it is when the item is asked for
     if items is not None:
         return of_items(ctx, items)
     style = ctx.style(value)
@@ -55,8 +57,10 @@ def needed(ctx: Context, value: Value, what: str) -> IterValue:
     """The value as something to run over; refused where it cannot be."""
     found = iterator(ctx, value)
     if found is None:
-        ctx.refuse(f"{what}: cannot run over a value of which the compiler does not know that it has items",
-                   "pass an array of known rank, a list, a tuple or a range")
+        ctx.refuse(
+            f"{what}: cannot run over a value of which the compiler does not know that it has items",
+            "pass an array of known rank, a list, a tuple or a range",
+        )
     return found
 
 
@@ -108,7 +112,9 @@ def length_value(it: IterValue) -> Value:
 def range_(ctx: Context, *bounds: Value) -> IterValue:
     """`range(stop)`, `range(start, stop)`, `range(start, stop, step)`."""
     if not 1 <= len(bounds) <= 3:
-        ctx.refuse(f"`range` takes 1 to 3 arguments, not {len(bounds)}", "see range() in Python's documentation")
+        ctx.refuse(
+            f"`range` takes 1 to 3 arguments, not {len(bounds)}", "see range() in Python's documentation"
+        )
     for b in bounds:
         style = facts.scalar_style(ctx, b)
         if style is None or style.kind not in "bi":
@@ -143,12 +149,18 @@ def _range_length_of(ctx: Context, bounds: tuple[Operand, ...]) -> int | Operand
         if getattr(style, "length", None) is not None:
             return bounds[1]  # the length of an axis: never negative
     if plain[2] == 1:
-        stop = bounds[1] if plain[0] == 0 else ctx.builder.call(core.OPERATORS["-"], bounds[1], bounds[0], hint="n")
+        stop = (
+            bounds[1]
+            if plain[0] == 0
+            else ctx.builder.call(core.OPERATORS["-"], bounds[1], bounds[0], hint="n")
+        )
         return ctx.builder.call(greatest, stop, Const(0), hint="n")
     start, stop, step = bounds
     span = ctx.builder.call(core.OPERATORS["-"], start, stop, hint="n")
     steps = ctx.builder.call(core.OPERATORS["//"], span, step, hint="n")  # minus the quotient, rounded up
-    return ctx.builder.call(greatest, ctx.builder.call(core.OPERATORS["u-"], steps, hint="n"), Const(0), hint="n")
+    return ctx.builder.call(
+        greatest, ctx.builder.call(core.OPERATORS["u-"], steps, hint="n"), Const(0), hint="n"
+    )
 
 
 def enumerate_(ctx: Context, iterable: Value, start: Value = Known(0)) -> Value:
@@ -187,8 +199,10 @@ def _check_strict(ctx: Context, its: Sequence[IterValue]) -> None:
         test = ctx.call(core.OPERATORS["=="], [a, b], hint="same")
         if isinstance(test, Known) and test.obj:
             continue
-        ctx.refuse("`zip(strict=True)` of lengths known at run time only",
-                   "check the lengths with assert, then zip(...)")
+        ctx.refuse(
+            "`zip(strict=True)` of lengths known at run time only",
+            "check the lengths with assert, then zip(...)",
+        )
 
 
 def shortest(ctx: Context, lengths: Sequence[int | Operand]) -> int | Operand:
@@ -212,7 +226,11 @@ def reversed_(ctx: Context, sequence: Value) -> Value:
             turned = range(*[p for p in plain if p is not None])[::-1]
             return range_value(ctx, Known(turned.start), Known(turned.stop), Known(turned.step))
     last = length_value(it)
-    last = Known(last.obj - 1) if isinstance(last, Known) else ctx.call(core.OPERATORS["-"], [last, Known(1)], hint="i")
+    last = (
+        Known(last.obj - 1)
+        if isinstance(last, Known)
+        else ctx.call(core.OPERATORS["-"], [last, Known(1)], hint="i")
+    )
 
     def item(index: Value) -> Value:
         if isinstance(last, Known) and isinstance(index, Known):
@@ -266,7 +284,9 @@ def element_style(ctx: Context, value: Value) -> Style | None:
         case ListOf(elem):
             return numeric(elem)
         case Tup(items):
-            kinds = {(type(s), getattr(s, "dtype", None), getattr(s, "weak", None)) for s in map(numeric, items)}
+            kinds = {
+                (type(s), getattr(s, "dtype", None), getattr(s, "weak", None)) for s in map(numeric, items)
+            }
             return numeric(items[0]) if len(kinds) == 1 else None
     return None
 
@@ -280,4 +300,3 @@ def as_tuple(ctx: Context, value: Value) -> Value:
     if isinstance(style, Tup):
         return value
     ctx.refuse("`tuple(...)` of a sequence whose length is known at run time only", "keep a list: list(...)")
-

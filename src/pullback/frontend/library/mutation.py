@@ -26,11 +26,15 @@ def check_cast(ctx: Context, source: Value, target: Value, casting: str, what: s
     else:
         by = facts.dtype_of(ctx, source)
         if by is None or to is None:
-            ctx.refuse(f"{what}: whether NumPy casts here is known at run time only", "assign: target[...] = value")
+            ctx.refuse(
+                f"{what}: whether NumPy casts here is known at run time only", "assign: target[...] = value"
+            )
         good = np.can_cast(by, to, casting)  # type: ignore[arg-type]
     if not good:
-        ctx.refuse(f"{what}: NumPy does not cast to {to} here",
-                   'assign (target[...] = value), or pass casting="unsafe"')
+        ctx.refuse(
+            f"{what}: NumPy does not cast to {to} here",
+            'assign (target[...] = value), or pass casting="unsafe"',
+        )
 
 
 def copyto(
@@ -58,7 +62,13 @@ def fill(ctx: Context, x: Value, value: Value) -> Value:
 
 
 def sort_in_place(
-    ctx: Context, x: Value, axis: Value = Known(-1), kind: Value = NONE, order: Value = NONE, *, stable: Value = NONE
+    ctx: Context,
+    x: Value,
+    axis: Value = Known(-1),
+    kind: Value = NONE,
+    order: Value = NONE,
+    *,
+    stable: Value = NONE,
 ) -> Value:
     """`x.sort(axis)`."""
     if given(order):
@@ -71,11 +81,15 @@ def put(ctx: Context, a: Value, ind: Value, v: Value, mode: Value = Known("raise
     """`np.put(a, ind, v)`, `a.put(ind, v)`."""
     _needs_array(ctx, a, "np.put")
     if ctx.known(mode) != "raise":
-        ctx.refuse('`np.put` with a mode other than "raise"', "bring the indices into range with % or np.clip")
+        ctx.refuse(
+            '`np.put` with a mode other than "raise"', "bring the indices into range with % or np.clip"
+        )
     style = facts.array_style(ctx, a)
     if style is None or (not style.contiguous and style.rank != 1):
-        ctx.refuse("`np.put` into an array that is not known to be contiguous",
-                   "write a[np.unravel_index(ind, a.shape)] = v")
+        ctx.refuse(
+            "`np.put` into an array that is not known to be contiguous",
+            "write a[np.unravel_index(ind, a.shape)] = v",
+        )
     one = facts.scalar_style(ctx, v) is not None
     inline(ctx, prelude.put_same if one or _same_shape(ctx, ind, v) else prelude.put, a, ind, v)
     return NONE
@@ -94,7 +108,13 @@ def putmask(ctx: Context, a: Value, mask: Value, values: Value) -> Value:
     _needs_array(ctx, a, "np.putmask")
     check_cast(ctx, values, a, "same_kind", "`np.putmask`")
     one = facts.scalar_style(ctx, values) is not None
-    inline(ctx, prelude.put_mask_same if one or _equal_axes(ctx, a, values) else prelude.put_mask, a, mask, values)
+    inline(
+        ctx,
+        prelude.put_mask_same if one or _equal_axes(ctx, a, values) else prelude.put_mask,
+        a,
+        mask,
+        values,
+    )
     return NONE
 
 
@@ -116,8 +136,10 @@ def fill_diagonal(ctx: Context, a: Value, val: Value, wrap: Value = Known(False)
     """`np.fill_diagonal(a, val)` of a matrix."""
     _needs_array(ctx, a, "np.fill_diagonal")
     if facts.rank(ctx, a) != 2 or ctx.known(wrap):
-        ctx.refuse("`np.fill_diagonal` of something that is not a matrix, or with wrap=True",
-                   "write a[i, i] = val with i = np.arange(n)")
+        ctx.refuse(
+            "`np.fill_diagonal` of something that is not a matrix, or with wrap=True",
+            "write a[i, i] = val with i = np.arange(n)",
+        )
     one = facts.scalar_style(ctx, val) is not None or facts.rank(ctx, val) == 0
     inline(ctx, prelude.fill_diagonal if one else prelude.fill_diagonal_many, a, val)
     return NONE
@@ -130,7 +152,13 @@ def put_along_axis(ctx: Context, arr: Value, indices: Value, values: Value, axis
     if rank == 1 and place is not None:
         inline(ctx, prelude.set_item, arr, indices, values)
     elif rank == 2 and place is not None:
-        inline(ctx, prelude.put_along_rows if place in (1, -1) else prelude.put_along_columns, arr, indices, values)
+        inline(
+            ctx,
+            prelude.put_along_rows if place in (1, -1) else prelude.put_along_columns,
+            arr,
+            indices,
+            values,
+        )
     else:
         ctx.refuse("`np.put_along_axis` of more than two axes", "write arr[rows, indices] = values")
     return NONE
@@ -138,8 +166,10 @@ def put_along_axis(ctx: Context, arr: Value, indices: Value, values: Value, axis
 
 def shuffle(ctx: Context, x: Value, *more: Value) -> Value:
     """`np.random.shuffle`: a random permutation in place."""
-    ctx.refuse("`np.random.shuffle` permutes in place by a random order",
-               "draw the order: x = x[np.random.permutation(len(x))]")
+    ctx.refuse(
+        "`np.random.shuffle` permutes in place by a random order",
+        "draw the order: x = x[np.random.permutation(len(x))]",
+    )
 
 
 FUNCTIONS: dict[Any, Handler] = {

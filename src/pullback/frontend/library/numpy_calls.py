@@ -126,7 +126,9 @@ def _check_out_dtype(ctx: Context, fn: Any, value: Value, out: Value) -> None:
     """A reduction computes in the dtype of its output: the same as ours only where it has the result's dtype."""
     made, to = facts.dtype_of(ctx, value), facts.dtype_of(ctx, out)
     if made is None or made != to:
-        ctx.refuse(f"`{name_of(fn)}(out=...)` into another dtype", "assign: target[...] = the call without out")
+        ctx.refuse(
+            f"`{name_of(fn)}(out=...)` into another dtype", "assign: target[...] = the call without out"
+        )
 
 
 # ---------------------------------------------------------------------------------------------------------- ufuncs
@@ -143,7 +145,9 @@ def ufunc_operation(fn: np.ufunc) -> Any:
 def ufunc_call(ctx: Context, fn: np.ufunc, args: Args, kwargs: Kwargs) -> Value:
     """`ufunc(x, y, out, where=mask, dtype=...)`."""
     if any(t.endswith("O") and set(t) <= set("O->") for t in fn.types) and len(fn.types) == 1:
-        ctx.refuse(f"`{name_of(fn)}` computes with Python objects", "use the Python function, or np.vectorize of it")
+        ctx.refuse(
+            f"`{name_of(fn)}` computes with Python objects", "use the Python function, or np.vectorize of it"
+        )
     operands, targets = list(args[: fn.nin]), list(args[fn.nin :])
     if len(operands) < fn.nin:
         ctx.refuse(f"`{name_of(fn)}` needs {fn.nin} arguments", "see its documentation")
@@ -163,8 +167,10 @@ def ufunc_call(ctx: Context, fn: np.ufunc, args: Args, kwargs: Kwargs) -> Value:
     everywhere = isinstance(where, Known) and where.obj is True
     if not targets:
         if not everywhere:
-            ctx.refuse(f"`{name_of(fn)}(where=...)` without out leaves values uninitialised",
-                       "pass out=np.zeros(...), or use np.where")
+            ctx.refuse(
+                f"`{name_of(fn)}(where=...)` without out leaves values uninitialised",
+                "pass out=np.zeros(...), or use np.where",
+            )
         return value
     return _store_results(ctx, fn, value, targets, None if everywhere else where, casting)
 
@@ -273,7 +279,9 @@ def _reduce(
     if as_function in (np.all, np.any) and given(initial):
         ctx.refuse(f"`{name_of(fn)}.reduce(initial=...)`", "combine with the initial value afterwards")
     more = {"axis": axis, "keepdims": keepdims}
-    more |= {k: v for k, v in (("dtype", dtype), ("out", out), ("initial", initial), ("where", where)) if given(v)}
+    more |= {
+        k: v for k, v in (("dtype", dtype), ("out", out), ("initial", initial), ("where", where)) if given(v)
+    }
     return call(ctx, as_function, [array], more)
 
 
@@ -289,11 +297,15 @@ def _accumulate(
 
 def _outer(ctx: Context, fn: np.ufunc, a: Value, b: Value) -> Value:
     """Every element of `a` with every element of `b`."""
-    a, b = (v if is_array(v) or facts.scalar_style(ctx, v) else ctx.call(operation(np.array), [v]) for v in (a, b))
+    a, b = (
+        v if is_array(v) or facts.scalar_style(ctx, v) else ctx.call(operation(np.array), [v]) for v in (a, b)
+    )
     left, right = facts.rank(ctx, a), facts.rank(ctx, b)
     if left is None or right is None:
-        ctx.refuse(f"`{name_of(fn)}.outer` of arrays whose rank is known at run time only",
-                   "name the axes with np.newaxis")
+        ctx.refuse(
+            f"`{name_of(fn)}.outer` of arrays whose rank is known at run time only",
+            "name the axes with np.newaxis",
+        )
     if left and right:
         shape = facts.shape(ctx, a)
         assert isinstance(shape, TupleValue)
@@ -323,4 +335,3 @@ _UFUNC_METHODS: dict[str, Callable[..., Value]] = {
     "at": _at,
     "__call__": ufunc_call,
 }
-

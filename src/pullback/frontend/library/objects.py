@@ -52,7 +52,9 @@ def _deep(ctx: Context, x: Value, seen: set[int]) -> Value:
     number = getattr(x, "cell", None)
     if number is not None:
         if number in seen:
-            ctx.refuse("`deepcopy` of a container that holds one array or container twice", "copy the parts yourself")
+            ctx.refuse(
+                "`deepcopy` of a container that holds one array or container twice", "copy the parts yourself"
+            )
         seen.add(number)
     if not isinstance(x, CellRef):
         return shallow(ctx, x)
@@ -64,11 +66,15 @@ def _deep(ctx: Context, x: Value, seen: set[int]) -> Value:
             return ctx.new_cell(DictCell({k: _deep(ctx, v, seen) for k, v in entries.items()}))
         case ObjectCell(cls, fields):
             if hasattr(cls, "__deepcopy__"):
-                ctx.refuse(f"`deepcopy` of a {cls.__name__}, which says itself how it is copied", "call its method")
+                ctx.refuse(
+                    f"`deepcopy` of a {cls.__name__}, which says itself how it is copied", "call its method"
+                )
             return ctx.new_cell(ObjectCell(cls, {k: _deep(ctx, v, seen) for k, v in fields.items()}))
         case GrowingCell(_, shares) if not shares:
             return shallow(ctx, x)
-    ctx.refuse("`deepcopy` of a list whose length is known at run time only", "copy its items in a comprehension")
+    ctx.refuse(
+        "`deepcopy` of a list whose length is known at run time only", "copy its items in a comprehension"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- dataclasses
@@ -119,7 +125,9 @@ def is_dataclass(ctx: Context, obj: Value) -> Value:
 
 # ------------------------------------------------------------------------------------------------- stop_gradient
 
-_stop = declare(markers.stop_gradient, style=lambda x: numeric(x), alias=Alias("same", (0,)), cheap=True, path="")
+_stop = declare(
+    markers.stop_gradient, style=lambda x: numeric(x), alias=Alias("same", (0,)), cheap=True, path=""
+)
 nondifferentiable(markers.stop_gradient)
 
 
@@ -145,7 +153,9 @@ FUNCTIONS: dict[Any, Handler] = {
     dataclasses.astuple: as_tuple,
     dataclasses.is_dataclass: is_dataclass,
     collections.deque: effect_calls.refused("`deque`", "use a list: append, pop() and indexing"),
-    collections.defaultdict: effect_calls.refused("`defaultdict`", "use a dict with all keys, or d.get(key, default)"),
+    collections.defaultdict: effect_calls.refused(
+        "`defaultdict`", "use a dict with all keys, or d.get(key, default)"
+    ),
     collections.Counter: effect_calls.refused("`Counter`", "use a dict, or np.bincount"),
     collections.ChainMap: effect_calls.refused("`ChainMap`", "merge the dicts: {**a, **b}"),
 }

@@ -126,7 +126,6 @@ def keep_true(items: Iterable[Any]) -> list[Any]:
     return [item for item in items if item]
 
 
-
 def fold(fn: Callable[[Any, Any], Any], items: Any) -> Any:
     """functools.reduce without an initial value"""
     total = items[0]
@@ -181,7 +180,6 @@ def chained(first: Iterable[Any], second: Iterable[Any]) -> list[Any]:
     for item in second:
         out.append(item)
     return out
-
 
 
 def extend(items: list[Any], more: Iterable[Any]) -> None:
@@ -272,7 +270,6 @@ def remainder(a: Any, b: Any) -> Any:
 
 def power(a: Any, b: Any) -> Any:
     return a**b
-
 
 
 def matrix_times(a: Any, b: Any) -> Any:
@@ -432,8 +429,6 @@ def fill_diagonal_many(a: Any, val: Any) -> None:
 def copy_where(dst: Any, src: Any, where: Any) -> None:
     """np.copyto with a mask"""
     dst[...] = np.where(where, src, dst)
-
-
 
 
 # ------------------------------------------------------------------------------------ functions of functions

@@ -65,8 +65,10 @@ def _python_number(ctx: Context, x: Value, cls: Any) -> Value:
         return ctx.call(core.number, [x, Known(cls)], hint="x")
     array = facts.array_style(ctx, x)
     if array is None:
-        ctx.refuse(f"`{cls.__name__}` of a value that is not known to be a number",
-                   "pass a number or an array of one element")
+        ctx.refuse(
+            f"`{cls.__name__}` of a value that is not known to be a number",
+            "pass a number or an array of one element",
+        )
     if cls is float and array.kind == "c":
         ctx.refuse("`float` of an array that may be complex", "take its real part first: x.real")
     if array.rank != 0:
@@ -145,8 +147,10 @@ def absolute(ctx: Context, x: Value) -> Value:
     if style.kind in "bi" and style.weak:
         return inline(ctx, prelude.absolute, x) if style.kind == "i" else int_(ctx, x)
     if style.dtype is None:
-        ctx.refuse("`abs` of a number that is Python's on one path and NumPy's on another",
-                   "convert with float(...) first")
+        ctx.refuse(
+            "`abs` of a number that is Python's on one path and NumPy's on another",
+            "convert with float(...) first",
+        )
     return emit(ctx, abs, x)
 
 
