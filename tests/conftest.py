@@ -10,5 +10,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden", action="store_true", help="write the generated sources in tests/golden anew"
     )
     parser.addoption(
-        "--long", action="store_true", help="15,000 random programs in tests/fuzz instead of 2,000"
+        "--long", action="store_true", help="15,000 random programs in tests/fuzz, and every fault"
     )
