@@ -1,6 +1,7 @@
 """Random programs: the gradient agrees with differences, the value to the last bit, and the caller keeps its arrays.
 
-The first 100 programs run as a rule, 15,000 under `pytest tests/fuzz --long`, in chunks of 250.  What fails is made small by
+The first 100 programs run as a rule, 15,000 under `pytest tests/fuzz --long`, in chunks of 250.  What fails is made
+small by
 `python -m tests.fuzz.reduce SEED`.  In each chunk at most 2 % may be refused, each for a reason that is listed below,
 and at most 1 % cannot be judged (a kink within a step of the differences, or a value that is not finite).
 """
