@@ -63,6 +63,23 @@ def test_lambda_in_lambda_and_equal_lambdas(tmp_path: Path) -> None:
     assert body_of(module.a) == body_of(module.b) == "x"
 
 
+def test_lambdas_that_return_constants_or_span_lines(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\n"
+        "fs = [lambda x: None, lambda x: 'text', lambda x: 3.0, lambda: None, lambda x: x if x else None, lambda x: (\n"
+        "    x +\n"
+        "    1 if x else\n"
+        "    2), lambda x: 2]\n"
+        "g = lambda x: (lambda: None) if x else (lambda: 1), lambda x, f=(lambda: 4): f\n"
+    )
+    module = load(tmp_path / "constants.py", text)
+    bodies = ["None", "'text'", "3.0", "None", "x if x else None", "x + 1 if x else 2", "2"]
+    assert [body_of(f) for f in module.fs] == bodies
+    outer, other = module.g
+    assert [body_of(f) for f in (outer(1), outer(0), other, other(0))] == ["None", "1", "f", "4"]
+    assert "if x else" in body_of(outer)
+
+
 def test_changed_file(tmp_path: Path) -> None:
     path = tmp_path / "changing.py"
     module = load(path, "def f(x):\n    return x + 1\n")

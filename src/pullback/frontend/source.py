@@ -26,7 +26,7 @@ _STARTED = time.time() - time.process_time()  # not earlier than the start of th
 _FUTURE_FLAGS = 0
 for _name in __future__.all_feature_names:
     _FUTURE_FLAGS |= getattr(__future__, _name).compiler_flag
-_MARK = 10_000_000  # a line number beyond any file's: marks one lambda among several on its line
+_APART = 1_000_000  # lines, more than any file has: sets one lambda apart from others on its line
 
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -106,20 +106,42 @@ class _Module:
     def _among(self, nodes: list[Definition], code: CodeType, flags: int) -> Definition | None:
         """Of several definitions on one line, the one that compiles to the code.
 
-        Each is given a line number of its own for one compilation, which tells their code objects apart.
+        Each is moved, whole, to lines of its own for one compilation, which tells their code objects apart.
         """
-        lines = [(node.lineno, node.end_lineno) for node in nodes]
+        line = code.co_firstlineno
+        moved = list(_moves(nodes))
         try:
-            for number, node in enumerate(nodes):
-                node.lineno = node.end_lineno = _MARK + number
+            for node, distance in moved:
+                _shift(node, distance)
             found = _by_place(_compile(self.tree, self.file, flags))
         finally:
-            for node, (line, end_line) in zip(nodes, lines, strict=True):
-                node.lineno, node.end_lineno = line, end_line
-        for number, node in enumerate(nodes):
-            if any(_equal(code, other) for other in found.get((_MARK + number, code.co_name), ())):
+            for node, distance in moved:
+                _shift(node, -distance)
+        for number, node in enumerate(nodes, 1):
+            if any(_equal(code, other) for other in found.get((line + number * _APART, code.co_name), ())):
                 return node
         return None
+
+
+def _moves(definitions: list[Definition]) -> Iterator[tuple[ast.AST, int]]:
+    """The nodes with a place inside some definitions, and how far each goes: as far as the innermost definition."""
+    numbers = {id(node): number for number, node in enumerate(definitions, 1)}
+    pending: list[tuple[ast.AST, int]] = [(node, 0) for node in definitions]
+    seen: set[int] = set()
+    while pending:
+        node, number = pending.pop()
+        number = numbers.get(id(node), number)
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if hasattr(node, "lineno"):
+            yield node, number * _APART
+        pending += [(child, number) for child in ast.iter_child_nodes(node)]
+
+
+def _shift(node: Any, distance: int) -> None:
+    node.lineno += distance
+    node.end_lineno += distance
 
 
 _cache: dict[str, _Module] = {}
