@@ -15,7 +15,7 @@ import numpy as np
 from pullback.ir.nodes import Block, Call, Const, For, Function, Operand, Pack, Var, While
 from pullback.ir.walk import statements
 from pullback.passes.rewrite import Rewriter
-from pullback.styles.style import Array, ListOf, Scalar, Style
+from pullback.styles.style import Array, Dim, ListOf, Scalar, Style
 
 
 def cse(function: Function) -> Function:
@@ -69,10 +69,17 @@ class _Cse(Rewriter):
 
 
 def _serves(a: Style, b: Style) -> bool:
-    """Whether styles of one value say the same; of a number's length only one need be known."""
+    """Whether styles of one value say the same; lengths need not be known under the same name."""
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         return replace(a, length=None) == replace(b, length=None)
+    if isinstance(a, Array) and isinstance(b, Array) and a.axes is not None and b.axes is not None:
+        return _unnamed(a) == _unnamed(b)
     return a == b
+
+
+def _unnamed(style: Array) -> tuple[object, ...]:
+    axes = tuple(a.not_one if isinstance(a, Dim) else a for a in style.axes or ())
+    return (*axes, style.dtype, style.contiguous, style.kind)
 
 
 def _written(function: Function) -> set[Var]:

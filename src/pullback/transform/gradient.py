@@ -14,6 +14,7 @@ import numpy as np
 from pullback.analysis.activity import active_variables
 from pullback.analysis.binding import maybe_unbound
 from pullback.analysis.distinct import distinct_indices
+from pullback.analysis.late import late_reads
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
 from pullback.ir.nodes import Block, Call, Const, Function, Operand, Pack, Param, Stmt, Var
@@ -61,7 +62,7 @@ def _sweep(function: Function, request: Request, chosen: Choices, seed: Operand)
     trees = [_at(function, path) for path in request.wrt]
     wrt = [v for tree in trees for v in variables(tree)]
     active = active_variables(function, wrt, [result], chosen.is_constant)
-    facts = Facts(active, maybe_unbound(function), distinct_indices(function))
+    facts = Facts(active, maybe_unbound(function), distinct_indices(function), late_reads(function))
     builder = Builder()
     sweep = Sweep(builder, facts, chosen)
     with builder.block() as reverse:
@@ -131,7 +132,7 @@ def pair(function: Function, request: Request, chosen: Choices) -> tuple[Functio
     seed = _seed_parameter(result, "value")
     swept = _sweep(function, request, chosen, seed)
     heads = tuple(param_variables(function.params))
-    needs = resolve(swept.forward, heads, swept.reverse, (swept.grads,))
+    needs = resolve(swept.forward, heads, swept.reverse, (swept.grads,), {})
     bound = set(definitions(needs.reverse)) | set(variables(seed))
     residuals = [v for v in free_variables(needs.reverse, needs.ends) if v not in bound]
     primal = Function(

@@ -8,7 +8,7 @@ among the residuals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -53,11 +53,13 @@ def resolve(
     heads: Iterable[Var],
     reverse: Sequence[Stmt],
     ends: Sequence[Operand],
+    late: Mapping[Var, Call],
     at_hand: Callable[[Var], bool] = lambda var: False,
 ) -> Needs:
     """Resolve the reads of a reverse block from its forward block.
 
     heads    Vars bound at the head of the forward block (loop params and indices)
+    late     loads that give values again, from an array as it is later
     at_hand  heads that the reverse block has anyway (the index of a range)
     """
     block = prune(Block(tuple(reverse)), tuple(ends))
@@ -66,59 +68,75 @@ def resolve(
     defined = {var: stmt for stmt in forward_list for var in targets(stmt)}
     inside = set(defined) | set(heads)
     wanted = [v for v in free_variables(block, ends) if v in inside and not at_hand(v)]
-    decide = _Decision(defined, inside, at_hand)
+    decide = _Decision(defined, inside, late, at_hand)
     decide.choose(wanted)
     needs.saved = list(decide.saved)
-    _recompute(needs, decide.again, forward_list)
+    _recompute(needs, decide.again)
     return needs
 
 
 class _Decision:
     """Which of the wanted values are saved, and which statements are run again."""
 
-    def __init__(self, defined: dict[Var, Stmt], inside: set[Var], at_hand: Callable[[Var], bool]) -> None:
+    def __init__(
+        self,
+        defined: dict[Var, Stmt],
+        inside: set[Var],
+        late: Mapping[Var, Call],
+        at_hand: Callable[[Var], bool],
+    ) -> None:
         self.defined = defined
         self.inside = inside
+        self.late = late
         self.at_hand = at_hand
         self.saved: dict[Var, None] = {}
-        self.again: dict[int, Stmt] = {}
+        self.again: dict[Var, Call] = {}  # in the order in which to run them
 
     def choose(self, wanted: Sequence[Var]) -> None:
         for var in wanted:
-            if not self._cheap(var):
+            if not any(self._sources(var)):
                 self.saved[var] = None
         for var in wanted:
             if var in self.saved:
                 continue
-            plan: dict[int, Stmt] = {}
+            plan = dict(self.again)
             if self._plan(var, plan, 0):
-                self.again.update(plan)
+                self.again = plan
             else:
                 self.saved[var] = None
 
-    def _cheap(self, var: Var) -> bool:
+    def _sources(self, var: Var) -> Iterator[Call]:
+        """The calls that give a value again: a read of what keeps it, or its own if that is cheap."""
+        if var in self.late:
+            yield self.late[var]
         stmt = self.defined.get(var)
-        return isinstance(stmt, Call) and stmt.op.cheap and not stmt.op.effect and len(stmt.targets) == 1
+        if isinstance(stmt, Call) and stmt.op.cheap and not stmt.op.effect and len(stmt.targets) == 1:
+            yield stmt
 
-    def _plan(self, var: Var, plan: dict[int, Stmt], depth: int) -> bool:
-        """Whether a value can be had again from what is saved or at hand; collects the statements to run."""
-        if var not in self.inside or var in self.saved or self.at_hand(var):
+    def _plan(self, var: Var, plan: dict[Var, Call], depth: int) -> bool:
+        """Whether a value can be had again from what is saved or at hand; collects the calls to run."""
+        if var not in self.inside or var in self.saved or var in plan or self.at_hand(var):
             return True
-        stmt = self.defined.get(var)
-        if depth > MAX_RECOMPUTE_DEPTH or stmt is None or not self._cheap(var):
+        if depth > MAX_RECOMPUTE_DEPTH:
             return False
-        if all(self._plan(v, plan, depth + 1) for v in variables_in(own_operands(stmt))):
-            plan[id(stmt)] = stmt
-            return True
+        for call in self._sources(var):
+            more = dict(plan)
+            if all(self._plan(v, more, depth + 1) for v in variables_in(own_operands(call))):
+                plan.update(more)
+                plan[var] = call
+                return True
         return False
 
 
-def _recompute(needs: Needs, again: dict[int, Stmt], forward: Sequence[Stmt]) -> None:
-    """Put copies of the statements to run again, in program order, at the head of the reverse block."""
+def _recompute(needs: Needs, again: dict[Var, Call]) -> None:
+    """Put copies of the calls to run again at the head of the reverse block."""
     if not again:
         return
     mapping: dict[Var, Operand] = {}
-    copies = [copy_stmt(stmt, mapping) for stmt in forward if id(stmt) in again]
+    copies = []
+    for var, call in again.items():
+        copies.append(copy_stmt(call, mapping))
+        mapping[var] = mapping[call.targets[0]]
     needs.bind(mapping)
     needs.reverse = Block((*copies, *needs.reverse.stmts))
 

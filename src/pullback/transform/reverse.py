@@ -35,11 +35,12 @@ from pullback.transform.reverse_loop import reverse_loop
 
 @dataclass(slots=True)
 class Facts:
-    """What the analyses found: active values, those that may be unbound, index arrays without repeats."""
+    """What the analyses found: active values, those that may be unbound, index arrays without repeats, late reads."""
 
     active: set[Var]
     unbound: set[Var]
     distinct: set[Var]
+    late: dict[Var, Call]
 
 
 class Sweep:
@@ -125,7 +126,10 @@ class Sweep:
         if not wanted:
             return [replace(stmt, then=Block(tuple(sides[0][0])), orelse=Block(tuple(sides[1][0])))]
         ends = [self._branch_ends(table, wanted, stmts) for _, stmts, table in sides]
-        needs = [resolve(f, self._unbound(r, e), r, e) for (f, r, _), e in zip(sides, ends, strict=True)]
+        needs = [
+            resolve(f, self._unbound(r, e), r, e, self.facts.late)
+            for (f, r, _), e in zip(sides, ends, strict=True)
+        ]
         forward = _lift(stmt, needs)
         results = tuple(
             Var(bar_hint(v), join(style_of(a), style_of(b)))

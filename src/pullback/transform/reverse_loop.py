@@ -42,6 +42,7 @@ class Facts(Protocol):
 
     active: set[Var]
     unbound: set[Var]
+    late: dict[Var, Call]
 
 
 class Sweeping(Protocol):
@@ -204,7 +205,8 @@ class _Reversal:
                 v for v, it in zip(self.stmt.index, self.stmt.iters, strict=True) if self._reversible(it)
             }
         heads = (*self.stmt.params, *_index(self.stmt), self.position)
-        return resolve(forward, heads, reverse, ends, at_hand=lambda v: v in ranges)
+        late = self.sweep.facts.late
+        return resolve(forward, heads, reverse, ends, late, at_hand=lambda v: v in ranges)
 
     def _emit(self, slots: Sequence[_Slot], needs: Needs) -> For | While:
         out = _Reverse([s.param for s in slots], [s.init for s in slots])

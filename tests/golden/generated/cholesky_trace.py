@@ -7,48 +7,13 @@ def cholesky_trace_value_and_grad(A):
     """Value and gradient of `cholesky_trace` (programs.py:68)."""
     n = A.shape[0]
     L = np.zeros((n, n))
-    L_saved_saved = []
-    t_saved_saved = []
-    t_shape_saved_saved = []
-    L_saved_saved_2 = []
-    L_saved_saved_3 = []
-    t_saved = []
-    t_shape_saved = []
-    L_saved = []
     for j in range(n):
-        A_2 = A[j, j]
-        L_2 = L[j, :j].copy()
-        L_saved.append(L_2)
-        t = L_2 * L_2
-        d = A_2 - np.sum(t)
-        t_2 = np.sqrt(d)
-        t_saved.append(t_2)
-        L[j, j] = t_2
-        L_saved_4 = []
-        t_saved_2 = []
-        t_shape_saved_2 = []
-        L_saved_3 = []
-        L_saved_2 = []
+        L_2 = L[j, :j]
+        d = A[j, j] - np.sum(L_2 * L_2)
+        L[j, j] = np.sqrt(d)
         for i in range(j + 1, n):
-            A_2 = A[i, j]
-            L_2 = L[i, :j].copy()
-            L_saved_2.append(L_2)
-            L_3 = L[j, :j].copy()
-            L_saved_3.append(L_3)
-            t_2 = L_2 * L_3
-            t_3 = A_2 - np.sum(t_2)
-            L_2 = L[j, j]
-            L_saved_4.append(L_2)
-            t_3 = t_3 / L_2
-            t_saved_2.append(t_3)
-            L[i, j] = t_3
-            t_shape_saved_2.append(t_2.shape)
-        L_saved_saved.append(L_saved_4)
-        t_saved_saved.append(t_saved_2)
-        t_shape_saved_saved.append(t_shape_saved_2)
-        L_saved_saved_2.append(L_saved_3)
-        L_saved_saved_3.append(L_saved_2)
-        t_shape_saved.append(t.shape)
+            t = L[i, :j] * L[j, :j]
+            L[i, j] = (A[i, j] - np.sum(t)) / L[j, j]
     L_2 = L[0]
     t = L * L_2
     value = np.sum(t)
@@ -58,24 +23,22 @@ def cholesky_trace_value_and_grad(A):
         L_bar[0] += np.sum(1.0 * L, axis=0)
         # programs.py:71  for j in range(n):
         A_bar = np.zeros_like(A)
-        for (j, L_saved, t_saved, t_shape_saved, L_saved_2, L_saved_3, t, _,
-            L) in zip(reversed(range(n)), reversed(L_saved_saved),
-            reversed(t_saved_saved), reversed(t_shape_saved_saved),
-            reversed(L_saved_saved_2), reversed(L_saved_saved_3),
-            reversed(t_saved), reversed(t_shape_saved), reversed(L_saved)):
+        for j in reversed(range(n)):
+            t = L[j, j]
+            L_2 = L[j, :j]
             # programs.py:74  for i in range(j + 1, n):
-            t_4 = j + 1
-            for i, L_2, t_2, t_shape, L_3, L_4 in zip(reversed(range(t_4, n)),
-                reversed(L_saved), reversed(t_saved), reversed(t_shape_saved),
-                reversed(L_saved_2), reversed(L_saved_3)):
+            for i in reversed(range(j + 1, n)):
+                t_2 = L[i, j]
+                L_3 = L[i, :j]
+                t_shape = (L_3 * L_2).shape
                 # programs.py:75  L[i, j] = (A[i, j] - np.sum(L[i, :j] * L[j, :j])) / L[j, j]
                 t_bar = L_bar[i, j]
                 L_bar[i, j] = 0.0
-                A_bar_2 = t_bar * (1 / L_2)
-                L_bar[j, j] += t_bar * (-t_2 / L_2)
+                A_bar_2 = t_bar * (1 / t)
+                L_bar[j, j] += t_bar * (-t_2 / t)
                 t_bar = np.broadcast_to(-A_bar_2, (t_shape[0],))
-                L_bar_2 = unbroadcast(t_bar * L_3, L_4.shape)
-                L_bar[j, :j] += unbroadcast(t_bar * L_4, L_3.shape)
+                L_bar_2 = unbroadcast(t_bar * L_2, L_3.shape)
+                L_bar[j, :j] += unbroadcast(t_bar * L_3, L_2.shape)
                 L_bar[i, :j] += L_bar_2
                 A_bar[i, j] += A_bar_2
             # programs.py:73  L[j, j] = np.sqrt(d)
@@ -83,7 +46,7 @@ def cholesky_trace_value_and_grad(A):
             L_bar[j, j] = 0.0
             d_bar = t_bar * (0.5 / t)
             # programs.py:72  d = A[j, j] - np.sum(L[j, :j] * L[j, :j])
-            L_bar[j, :j] += 2.0 * -d_bar * L
+            L_bar[j, :j] += 2.0 * -d_bar * L_2
             A_bar[j, j] += d_bar
     return value, A_bar
 
@@ -92,60 +55,19 @@ def cholesky_trace_primal(A):
     """Value of `cholesky_trace` (programs.py:68) and the residuals of its pullback."""
     n = A.shape[0]
     L = np.zeros((n, n))
-    L_saved_saved = []
-    t_saved_saved = []
-    t_shape_saved_saved = []
-    L_saved_saved_2 = []
-    L_saved_saved_3 = []
-    t_saved = []
-    t_shape_saved = []
-    L_saved = []
     for j in range(n):
-        A_2 = A[j, j]
-        L_2 = L[j, :j].copy()
-        L_saved.append(L_2)
-        t = L_2 * L_2
-        d = A_2 - np.sum(t)
-        t_2 = np.sqrt(d)
-        t_saved.append(t_2)
-        L[j, j] = t_2
-        L_saved_4 = []
-        t_saved_2 = []
-        t_shape_saved_2 = []
-        L_saved_3 = []
-        L_saved_2 = []
+        L_2 = L[j, :j]
+        d = A[j, j] - np.sum(L_2 * L_2)
+        L[j, j] = np.sqrt(d)
         for i in range(j + 1, n):
-            A_2 = A[i, j]
-            L_2 = L[i, :j].copy()
-            L_saved_2.append(L_2)
-            L_3 = L[j, :j].copy()
-            L_saved_3.append(L_3)
-            t_2 = L_2 * L_3
-            t_3 = A_2 - np.sum(t_2)
-            L_2 = L[j, j]
-            L_saved_4.append(L_2)
-            t_3 = t_3 / L_2
-            t_saved_2.append(t_3)
-            L[i, j] = t_3
-            t_shape_saved_2.append(t_2.shape)
-        L_saved_saved.append(L_saved_4)
-        t_saved_saved.append(t_saved_2)
-        t_shape_saved_saved.append(t_shape_saved_2)
-        L_saved_saved_2.append(L_saved_3)
-        L_saved_saved_3.append(L_saved_2)
-        t_shape_saved.append(t.shape)
-    value = np.sum(L * L[0])
-    A_shape = A.shape
-    return value, (L, A_shape, n, L_saved_saved, t_saved_saved,
-        t_shape_saved_saved, L_saved_saved_2, L_saved_saved_3, t_saved,
-        t_shape_saved, L_saved)
+            t = L[i, :j] * L[j, :j]
+            L[i, j] = (A[i, j] - np.sum(t)) / L[j, j]
+    return np.sum(L * L[0]), (L, A.shape, n)
 
 
 def cholesky_trace_pullback(residuals, value_bar):
     """Cotangent of the value of `cholesky_trace` -> cotangent of A."""
-    (L, A_shape, n, L_saved_saved, t_saved_saved, t_shape_saved_saved,
-        L_saved_saved_2, L_saved_saved_3, t_saved, t_shape_saved,
-        L_saved) = residuals
+    L, A_shape, n = residuals
     with np.errstate(all="ignore"):
         # programs.py:76  return np.sum(L * L[0])
         L_2 = L[0]
@@ -155,24 +77,22 @@ def cholesky_trace_pullback(residuals, value_bar):
         L_bar[0] += np.sum(value_bar * L, axis=0)
         # programs.py:71  for j in range(n):
         A_bar = np.zeros(A_shape)
-        for (j, L_saved, t_saved, t_shape_saved, L_saved_2, L_saved_3, t, _,
-            L) in zip(reversed(range(n)), reversed(L_saved_saved),
-            reversed(t_saved_saved), reversed(t_shape_saved_saved),
-            reversed(L_saved_saved_2), reversed(L_saved_saved_3),
-            reversed(t_saved), reversed(t_shape_saved), reversed(L_saved)):
+        for j in reversed(range(n)):
+            t = L[j, j]
+            L_2 = L[j, :j]
             # programs.py:74  for i in range(j + 1, n):
-            t_3 = j + 1
-            for i, L_2, t_2, t_shape, L_3, L_4 in zip(reversed(range(t_3, n)),
-                reversed(L_saved), reversed(t_saved), reversed(t_shape_saved),
-                reversed(L_saved_2), reversed(L_saved_3)):
+            for i in reversed(range(j + 1, n)):
+                t_2 = L[i, j]
+                L_3 = L[i, :j]
+                t_shape = (L_3 * L_2).shape
                 # programs.py:75  L[i, j] = (A[i, j] - np.sum(L[i, :j] * L[j, :j])) / L[j, j]
                 t_bar = L_bar[i, j]
                 L_bar[i, j] = 0.0
-                A_bar_2 = t_bar * (1 / L_2)
-                L_bar[j, j] += t_bar * (-t_2 / L_2)
+                A_bar_2 = t_bar * (1 / t)
+                L_bar[j, j] += t_bar * (-t_2 / t)
                 t_bar = np.broadcast_to(-A_bar_2, (t_shape[0],))
-                L_bar_2 = unbroadcast(t_bar * L_3, L_4.shape)
-                L_bar[j, :j] += unbroadcast(t_bar * L_4, L_3.shape)
+                L_bar_2 = unbroadcast(t_bar * L_2, L_3.shape)
+                L_bar[j, :j] += unbroadcast(t_bar * L_3, L_2.shape)
                 L_bar[i, :j] += L_bar_2
                 A_bar[i, j] += A_bar_2
             # programs.py:73  L[j, j] = np.sqrt(d)
@@ -180,6 +100,6 @@ def cholesky_trace_pullback(residuals, value_bar):
             L_bar[j, j] = 0.0
             d_bar = t_bar * (0.5 / t)
             # programs.py:72  d = A[j, j] - np.sum(L[j, :j] * L[j, :j])
-            L_bar[j, :j] += 2.0 * -d_bar * L
+            L_bar[j, :j] += 2.0 * -d_bar * L_2
             A_bar[j, j] += d_bar
     return A_bar

@@ -6,11 +6,8 @@ def recurrence_value_and_grad(x, a):
     n = x.shape[0]
     y = np.zeros(n)
     y[0] = x[0]
-    y_saved = []
     for i in range(1, n):
-        y_2 = y[i - 1]
-        y_saved.append(y_2)
-        y[i] = a * y_2 + x[i]
+        y[i] = a * y[i - 1] + x[i]
     value = np.sum(y * y)
     with np.errstate(all="ignore"):
         # programs.py:64  return np.sum(y * y)
@@ -18,13 +15,15 @@ def recurrence_value_and_grad(x, a):
         # programs.py:62  for i in range(1, len(x)):
         a_bar = 0.0
         x_bar = np.zeros_like(x)
-        for i, y in zip(reversed(range(1, n)), reversed(y_saved)):
+        for i in reversed(range(1, n)):
             # programs.py:63  y[i] = a * y[i - 1] + x[i]
+            t = i - 1
+            y_2 = y[t]
             x_bar_2 = y_bar[i]
             y_bar[i] = 0.0
             x_bar[i] += x_bar_2
-            y_bar[i - 1] += x_bar_2 * a
-            a_bar += x_bar_2 * y
+            y_bar[t] += x_bar_2 * a
+            a_bar += x_bar_2 * y_2
         # programs.py:61  y[0] = x[0]
         x_bar[0] += y_bar[0]
         a_bar = float(a_bar)
@@ -36,30 +35,29 @@ def recurrence_primal(x, a):
     n = x.shape[0]
     y = np.zeros(n)
     y[0] = x[0]
-    y_saved = []
     for i in range(1, n):
-        y_2 = y[i - 1]
-        y_saved.append(y_2)
-        y[i] = a * y_2 + x[i]
-    return np.sum(y * y), (y, x.shape, n, y_saved, a)
+        y[i] = a * y[i - 1] + x[i]
+    return np.sum(y * y), (y, x.shape, n, a)
 
 
 def recurrence_pullback(residuals, value_bar):
     """Cotangent of the value of `recurrence` -> cotangents of x, a."""
-    y, x_shape, n, y_saved, a = residuals
+    y, x_shape, n, a = residuals
     with np.errstate(all="ignore"):
         # programs.py:64  return np.sum(y * y)
         y_bar = 2.0 * value_bar * y
         # programs.py:62  for i in range(1, len(x)):
         a_bar = 0.0
         x_bar = np.zeros(x_shape)
-        for i, y in zip(reversed(range(1, n)), reversed(y_saved)):
+        for i in reversed(range(1, n)):
             # programs.py:63  y[i] = a * y[i - 1] + x[i]
+            t = i - 1
+            y_2 = y[t]
             x_bar_2 = y_bar[i]
             y_bar[i] = 0.0
             x_bar[i] += x_bar_2
-            y_bar[i - 1] += x_bar_2 * a
-            a_bar += x_bar_2 * y
+            y_bar[t] += x_bar_2 * a
+            a_bar += x_bar_2 * y_2
         # programs.py:61  y[0] = x[0]
         x_bar[0] += y_bar[0]
         a_bar = float(a_bar)
