@@ -493,3 +493,95 @@ def test_code_of_a_function_in_a_container_replaced() -> None:
     assert gradient(3.0) == 5.0
     notebook["TABLE"]["a"] = notebook["b"]
     assert gradient(3.0) == 5.0
+
+
+# ----------------------------------------------------------------------------------------------- what the user calls
+
+
+def test_one_function_whose_code_is_the_entry() -> None:
+    def f(x, n=2.0, *, k=1.0):
+        return np.sum(x * x) * n * k
+
+    def g(x, n=2.0):
+        return np.sum(x * x) * n
+
+    for fn in (f, g):
+        gradient = pb.value_and_grad(fn)
+        same = gradient
+        for _ in range(3):
+            assert_allclose(gradient(X)[1], 4 * X)
+            assert_allclose(gradient(X, 3.0)[1], 6 * X)
+            assert_allclose(gradient(x=X, n=3.0)[1], 6 * X)
+            assert_allclose(gradient(X, n=np.float32(3.0))[1], 6 * X)
+            with pytest.raises(TypeError, match=r"multiple values for argument 'n'"):
+                gradient(X, 1.0, n=2.0)
+            with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'x'"):
+                gradient(n=2.0)
+            with pytest.raises(TypeError, match=r"takes .* positional arguments but 3 were given"):
+                gradient(X, 1.0, 2.0)
+        assert pb.value_and_grad(fn) is same
+    for _ in range(3):
+        assert_allclose(pb.grad(f)(X, k=5.0), 20 * X)
+        with pytest.raises(TypeError, match="positional"):
+            pb.grad(f)(X, 2.0, 5.0)
+
+
+def test_parameters_called_as_the_entry_calls_things() -> None:
+    def f(type, len, map=2.0):
+        return np.sum(type * len) * map
+
+    for _ in range(3):
+        assert_allclose(pb.grad(f)(X, Y), 2 * Y)
+        assert_allclose(pb.grad(f)(X, len=Y, map=3.0), 3 * Y)
+
+
+def test_parameters_renamed_in_place() -> None:
+    notebook = Notebook()
+    notebook.run("def loss(a, b, c=1.0):\n    return np.sum(a) - 2.0 * np.sum(b) + c\n")
+    loss = notebook["loss"]
+    gradient = pb.grad(loss)
+    for _ in range(2):
+        assert_allclose(gradient(X, Y), np.ones(3))
+    notebook.run("def loss(b, a):\n    return np.sum(a) - 2.0 * np.sum(b)\n")
+    loss.__code__, loss.__defaults__ = notebook["loss"].__code__, None
+    assert_allclose(gradient(a=X, b=Y), np.full(3, -2.0))
+    assert_allclose(gradient(X, Y), np.full(3, -2.0))
+    notebook.run("def loss(b, *, a=3.0):\n    return np.sum(b) * a\n")
+    loss.__code__, loss.__kwdefaults__ = notebook["loss"].__code__, {"a": 3.0}
+    for _ in range(2):
+        assert_allclose(gradient(X), np.full(3, 3.0))
+        assert_allclose(gradient(X, a=4.0), np.full(3, 4.0))
+        with pytest.raises(TypeError, match="positional"):
+            gradient(X, 4.0)
+
+
+class Tagged(np.ndarray):
+    """An array of a subclass."""
+
+
+def test_arrays_that_were_seen_and_others(compilations: list[str]) -> None:
+    def f(x, y):
+        return np.sum(x * y)
+
+    gradient = pb.grad(f)
+    x, y = np.arange(6.0), np.ones(6)
+    for _ in range(3):
+        assert_allclose(gradient(x, y), y)
+    assert compilations == ["f"]
+    assert_allclose(gradient(x[:3], y[:3]), y[:3])
+    assert compilations == ["f"]
+    x.resize((2, 3), refcheck=False)  # the same array, of another shape
+    y.resize((2, 3), refcheck=False)
+    for _ in range(2):
+        assert_allclose(gradient(x, y), y)
+    assert compilations == ["f"] * 2
+    for other in (y.T.copy().T, y.astype(">f8"), y[:, :1], np.float64(1.0), np.array(1.0), y[:1]):
+        for _ in range(2):
+            assert_allclose(gradient(x, other), np.broadcast_to(other, (2, 3)))
+    with pytest.raises(pb.PullbackError, match="Tagged"):
+        gradient(x, y.view(Tagged))
+    long = np.linspace(0.0, 1.0, 1000)
+    for bad in (np.nan, np.inf):
+        one = long.copy()
+        one[5] = bad
+        assert_allclose(gradient(long, one), one)

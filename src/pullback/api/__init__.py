@@ -12,8 +12,8 @@ from types import FunctionType
 from typing import Any, overload
 
 from pullback.api.argnums import Argnums
-from pullback.api.callables import GRADIENT_MARK
 from pullback.api.wrapper import BoundDifferentiable, Differentiable, Residuals
+from pullback.frontend.refusals import GRADIENT_MARK
 from pullback.pipeline import Options
 
 __all__ = [
@@ -96,7 +96,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     >>> value_and_grad(lambda x, y: x * y, argnums=(0, "y"))(2.0, 5.0)
     (10.0, (5.0, 2.0))
     """
-    return _of(f)._gradient(argnums, has_aux)
+    return _of(f)._gradient(argnums, has_aux).function
 
 
 def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
@@ -105,7 +105,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     >>> grad(lambda x: x * x)(3.0)
     6.0
     """
-    both = _of(f)._gradient(argnums, has_aux)
+    both = value_and_grad(f, argnums, has_aux)
 
     def gradient(*args: Any, **kwargs: Any) -> Any:
         return both(*args, **kwargs)[1]
@@ -135,3 +135,8 @@ def vjp(
     (9.0, (6.0,))
     """
     return _of(f).vjp(*args, argnums=argnums, has_aux=has_aux, **kwargs)
+
+
+_methods = (Differentiable.grad, Differentiable.value_and_grad, Differentiable.vjp, Differentiable.primal)
+for _function in (grad, value_and_grad, vjp, *_methods):
+    setattr(_function, GRADIENT_MARK, True)  # a differentiated function may not call them

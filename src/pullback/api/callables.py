@@ -6,9 +6,8 @@ import functools
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from pullback.errors import SourceError, UnsupportedError
-
-GRADIENT_MARK = "__is_pullback_gradient__"
+from pullback.errors import SourceError
+from pullback.frontend.refusals import GRADIENT_MARK, refuse
 
 
 class Target(NamedTuple):
@@ -29,10 +28,7 @@ def target_of(f: Any) -> Target:
     Raises SourceError for what has no Python source, UnsupportedError for a gradient of a gradient.
     """
     if getattr(f, GRADIENT_MARK, False):
-        raise UnsupportedError(
-            f"`{f.__name__}` is a gradient already; derivatives of derivatives are not supported yet",
-            hint="differentiate the function itself, and take differences of its gradient",
-        )
+        refuse("gradient", None, name=f.__name__)
     if isinstance(f, FunctionType):
         return Target(f)
     unwrap = getattr(f, "__pullback_target__", None)

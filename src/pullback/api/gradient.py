@@ -1,35 +1,32 @@
 """`Gradient`: one request (which arguments, an auxiliary value or not) on one function, compiled as it is called.
 
-A call goes through an *entry* with the user's own parameters: the specialised one of the signature called last, or a
-plain binder that hands the values to the dispatcher.
+What the user calls is a function whose code is the specialised *entry* of the signature called last; where that does
+not fit the call, the arguments are bound and the dispatcher finds, or compiles, the signature that does.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from pullback.api.argnums import Argnums, Arguments, Path, is_single
 from pullback.api.callables import target_of
-from pullback.dispatch.binding import header_of, make_binder
+from pullback.dispatch.binding import ABSENT, Front, header_of, make_binder
 from pullback.dispatch.checks import check_overlap, check_scalar, check_value
 from pullback.dispatch.dispatcher import Dispatcher
 from pullback.dispatch.entry import NoEntry, make_entry
 from pullback.dispatch.finite import finite
 from pullback.dispatch.variants import Variant
 from pullback.errors import ArgumentError
+from pullback.frontend.refusals import GRADIENT_MARK
 from pullback.pipeline import Options
 from pullback.transform.gradient import Request
 
 MAX_ENTRIES = 256  # entries made for one gradient: beyond, signatures alternate too often to be worth one
-
-
-class _Stale(Exception):
-    """The values were bound by the parameters of code that has been replaced."""
 
 
 class Gradient:
@@ -41,13 +38,16 @@ class Gradient:
         self, f: Any, argnums: Argnums | None, has_aux: bool, options: Options, skip: int = 0
     ) -> None:
         self.target = target_of(f)
+        self.fn: FunctionType = self.target.fn
         self._bound = bool(self.target.args or self.target.kwargs)
         self.skip = skip  # leading arguments that argnums do not count: the instance of a method
-        self.__name__ = f"value_and_grad_of_{self.target.fn.__name__}"
-        self.fn: FunctionType = self.target.fn
+        self.__name__ = f"value_and_grad_of_{self.fn.__name__}"
         self.argnums = argnums
         self.has_aux = has_aux
         self.options = options
+        self._front = Front(self.__name__, self._call)
+        self.function = self._front.function  # what the user calls
+        setattr(self.function, GRADIENT_MARK, True)
         self._reset()
 
     def _reset(self) -> None:
@@ -59,9 +59,10 @@ class Gradient:
         )
         self.header = header_of(self.fn)
         self._dispatchers: dict[tuple[Path, ...], Dispatcher] = {}
-        self._entries: dict[int, Callable[..., Any]] = {}
-        self._entry: Callable[..., Any] = make_binder(self.fn, self._slow)
-        self._binder: Callable[..., Any] = make_binder(self.fn, lambda values: values)
+        self._entries: dict[int, CodeType] = {}
+        self._entry: Callable[..., Any] | None = None
+        self._front.reset(self.header)
+        self._binder = make_binder(self.fn, self.header)
         kinds = self.header.kinds
         self._star = kinds.index(_STAR) if _STAR in kinds else None
         if self._star is None:
@@ -74,8 +75,7 @@ class Gradient:
         if self._is_stale():
             self._reset()
         target = self.target
-        values: tuple[Any, ...] = self._binder(*target.args, *args, **{**target.kwargs, **kwargs})
-        return values
+        return self._binder(*target.args, *args, **{**target.kwargs, **kwargs})
 
     def _is_stale(self) -> bool:
         """Whether the function's code or defaults have been replaced."""
@@ -111,20 +111,25 @@ class Gradient:
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """The value (with the auxiliary one where has_aux) and the gradient."""
-        if self._bound:
-            args, kwargs = (*self.target.args, *args), {**self.target.kwargs, **kwargs}
-        try:
-            return self._entry(*args, **kwargs)  # type: ignore[no-any-return]
-        except (TypeError, _Stale):
-            if not self._is_stale():
-                raise
-        self._reset()
-        return self._entry(*args, **kwargs)  # type: ignore[no-any-return]
+        return self.function(*args, **kwargs)  # type: ignore[no-any-return]
+
+    def _call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
+        """A call that no entry took as it is: by keywords, of other parameters, or the first one."""
+        values = self.bind(args, keywords)
+        entry = self._entry
+        return entry(*values) if entry is not None else self._slow(values)
+
+    def _miss(
+        self, values: tuple[Any, ...], rest: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> tuple[Any, Any]:
+        """A call that the entry does not serve."""
+        given = tuple([v for v in values if v is not ABSENT])
+        if rest or keywords or len(given) != len(values) or self._is_stale():
+            return self._call((*given, *rest), keywords)
+        return self._slow(values)
 
     def _slow(self, values: tuple[Any, ...]) -> tuple[Any, Any]:
         """Find or compile the variant, run it, and make it the one that is tried first."""
-        if self._is_stale():
-            raise _Stale
         variant, extended = self.find(values)
         if not variant.checked:
             result = variant.compiled.lowered.function.results[0]
@@ -133,21 +138,27 @@ class Gradient:
             if proved and not variant.effects:
                 self._specialise(variant)
         elif id(variant) in self._entries:
-            self._entry = self._entries[id(variant)]
+            self._use(self._entries[id(variant)])
         return self._run(variant, extended)
 
     def _specialise(self, variant: Variant) -> None:
         """Make the entry of a variant."""
-        if len(self._entries) >= MAX_ENTRIES:
-            return
-        if self._star is not None:
+        if len(self._entries) >= MAX_ENTRIES or self._star is not None:
             return
         (dispatcher,) = self._dispatchers.values()
+        request, names = dispatcher.request, self._front.names
         try:
-            entry = make_entry(self.fn, self.header, variant, dispatcher.request, self._slow, self._strong)
+            code = make_entry(self.fn, self.header, variant, request, self._miss, self._strong, names)
         except NoEntry:
             return
-        self._entries[id(variant)] = self._entry = entry
+        self._entries[id(variant)] = code
+        self._use(code)
+
+    def _use(self, code: CodeType) -> None:
+        """Have an entry tried first."""
+        self._entry = self._front.entry(code)
+        if not self._bound and len(self.header.positional) == len(self.header.names):
+            self._front.use(code)
 
     def _run(self, variant: Variant, values: tuple[Any, ...]) -> tuple[Any, Any]:
         if variant.effects:
@@ -186,10 +197,11 @@ class BoundGradient:
         self.gradient = gradient
         self.owner = owner
         self.__name__ = gradient.__name__
+        self.function = self  # what the user calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """The value and the gradient."""
-        return self.gradient(self.owner, *args, **kwargs)
+        return self.gradient.function(self.owner, *args, **kwargs)  # type: ignore[no-any-return]
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values of all parameters, the instance first."""

@@ -1,7 +1,7 @@
 """The user's arguments as one value a parameter.
 
-A *binder* is a function with the user's own name and parameters, so that wrong arguments raise Python's own TypeError,
-and binding costs what a call costs.
+A *binder* is a function with the user's own name and parameters, so that wrong arguments raise Python's own TypeError.
+A *front* is what the user calls: one function for good, whose code becomes that of the entry that served last.
 """
 
 from __future__ import annotations
@@ -9,10 +9,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 P = inspect.Parameter
+_NAME = "_pb_function"
+
+
+class _Absent:
+    """Stands for an argument that was not given."""
+
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+ABSENT = _Absent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +40,12 @@ class Header:
         """Whether there is neither *args nor **kwargs."""
         return not {P.VAR_POSITIONAL, P.VAR_KEYWORD} & set(self.kinds)
 
+    @property
+    def positional(self) -> tuple[str, ...]:
+        """The names of the parameters that may be given by position."""
+        by_position = (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)
+        return tuple(n for n, k in zip(self.names, self.kinds, strict=True) if k in by_position)
+
     def values(self) -> str:
         """The values of all parameters, as a tuple display."""
         return f"({', '.join(self.names)},)" if self.names else "()"
@@ -42,8 +59,7 @@ def header_of(fn: FunctionType) -> Header:
         for p in parameters
     ]
     text = str(inspect.Signature(bare))
-    name = fn.__name__ if fn.__name__.isidentifier() else "function"
-    return Header(name, text, tuple(p.name for p in parameters), tuple(p.kind for p in parameters))
+    return Header(fn.__name__, text, tuple(p.name for p in parameters), tuple(p.kind for p in parameters))
 
 
 class _Default:
@@ -53,26 +69,52 @@ class _Default:
         return "None"
 
 
-def define(
-    fn: FunctionType, header: Header, body: list[str], names: dict[str, Any], file: str
-) -> Callable[..., Any]:
-    """A function with the parameters, the defaults and the name of `fn`, and a body of our own."""
-    text = "\n    ".join([f"def {header.name}{header.text}:", *body])
-    namespace: dict[str, Any] = dict(names)
-    exec(compile(text, file, "exec"), namespace)
-    made: FunctionType = namespace[header.name]
-    made.__defaults__, made.__kwdefaults__ = fn.__defaults__, fn.__kwdefaults__
-    if fn.__name__ != header.name:
-        made = FunctionType(
-            made.__code__.replace(co_name=fn.__name__), namespace, fn.__name__, fn.__defaults__
-        )
-        made.__kwdefaults__ = fn.__kwdefaults__
+def _code(name: str, parameters: str, body: list[str], what: str) -> CodeType:
+    """The code of a function of some name."""
+    text = "\n    ".join([f"def {_NAME}{parameters}:", *body])
+    namespace: dict[str, Any] = {}
+    exec(compile(text, f"<pullback {what} of {name}>", "exec"), namespace)
+    code: CodeType = namespace[_NAME].__code__
+    return code.replace(co_name=name)
+
+
+def entry_code(header: Header, body: list[str]) -> CodeType:
+    """The code of a function that takes the parameters by position, and in `_pb_rest`, `_pb_keywords` whatever else."""
+    names = [*header.names, "/"] if header.names else []
+    return _code(header.name, f"({', '.join([*names, '*_pb_rest', '**_pb_keywords'])})", body, "entry")
+
+
+def make_binder(fn: FunctionType, header: Header) -> Callable[..., tuple[Any, ...]]:
+    """A function with the parameters and the defaults of `fn` that returns their values."""
+    code = _code(header.name, header.text, [f"return {header.values()}"], "binder")
+    made = FunctionType(code, {}, header.name, fn.__defaults__)
+    made.__kwdefaults__ = fn.__kwdefaults__
     made.__qualname__ = fn.__qualname__
     return made
 
 
-def make_binder(fn: FunctionType, use: Callable[[tuple[Any, ...]], Any]) -> Callable[..., Any]:
-    """A function with the parameters of `fn` that hands their values to `use`."""
-    header = header_of(fn)
-    body = [f"return _pb_use({header.values()})"]
-    return define(fn, header, body, {"_pb_use": use}, "<pullback binder>")
+class Front:
+    """What the user calls: a function that is the same one for good.
+
+    Its code is that of an entry, so that a call by position is checked and served at once.  Where there is none, or
+    where it may not be used, `call(args, keywords)` serves.
+    """
+
+    def __init__(self, name: str, call: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> None:
+        self.names: dict[str, Any] = {"_pb_call": call}  # the global names of all entries
+        self._long = _code(name, "(*args, **keywords)", ["return _pb_call(args, keywords)"], "front")
+        self.function = FunctionType(self._long, self.names, name)
+        self.function.__qualname__ = name
+
+    def reset(self, header: Header) -> None:
+        """Serve the long way; the parameters may be others by now."""
+        self.function.__code__ = self._long
+        self.function.__defaults__ = (ABSENT,) * len(header.positional)
+
+    def use(self, code: CodeType) -> None:
+        """Serve by an entry."""
+        self.function.__code__ = code
+
+    def entry(self, code: CodeType) -> Callable[..., Any]:
+        """A function that is the entry alone, for values of all parameters."""
+        return FunctionType(code, self.names, code.co_name)

@@ -1,32 +1,38 @@
-"""The specialised entry: one generated function that checks a call against one variant and runs it.
+"""The specialised entry: generated code that checks a call against one variant and runs it.
 
-It has the user's own parameters.  The checks are those of the key and of the guards, spelled out; where one fails, the
-values go the long way, which finds or compiles the right variant.  Made for functions whose parameters are arrays,
-numbers and constants.
+It has the user's parameters, by position, and takes whatever else a call gives.  The checks are those of the key and
+of the guards, spelled out; where one fails, the call goes the long way, which finds or compiles the right variant.
+Made for functions whose parameters are arrays, numbers and constants.
+
+A call should cost little more than the generated function, so each check is the cheapest one that is sound: the
+lengths and strides of the arrays are compared with those seen last, all at once, before they are looked at one by one,
+and one sum tells whether all short cotangents are finite.
 """
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from pullback.dispatch.binding import Header, define
+from pullback.dispatch.binding import ABSENT, Header, entry_code
 from pullback.dispatch.checks import part_of
 from pullback.dispatch.notes import note_place
 from pullback.dispatch.outside import MISSING
 from pullback.dispatch.variants import Variant
 from pullback.frontend.environment import Guard, Path
-from pullback.ir.nodes import Const, Operand, Var
+from pullback.ir.nodes import Const, Operand, Pack, Var
 from pullback.rules.tables import tables
-from pullback.styles.style import Array, Scalar, Static, numeric
+from pullback.styles.style import Array, Scalar, numeric
 from pullback.transform.gradient import Request
 
-SHORT = 16
+SHORT = 16  # the sum of a list that short is quicker than a call into NumPy
 _PYTHON_TYPES = {"f": float, "i": int, "c": complex, "b": bool}
+_PARTS = ("__code__", "__defaults__", "__kwdefaults__")
 
 
 class NoEntry(Exception):
@@ -38,28 +44,34 @@ def make_entry(
     header: Header,
     variant: Variant,
     request: Request,
-    slow: Callable[[tuple[Any, ...]], Any],
+    miss: Callable[..., Any],
     strong: Callable[[Variant, tuple[Any, ...]], Any],
-) -> Callable[..., Any]:
-    """The entry of a variant.
+    names: dict[str, Any],
+) -> CodeType:
+    """The code of the entry of a variant; the objects it needs are added to `names`, its global namespace.
 
-    `slow(values)` serves a call that is not the variant's; `strong(variant, values)` one whose cotangents are not
-    finite.  Raises NoEntry where values or guards are of a kind that the entry cannot check.
+    `miss(values, rest, keywords)` serves a call that is not the variant's; `strong(variant, values)` one whose
+    cotangents are not finite.  Raises NoEntry where values or guards are of a kind that the entry cannot check.
     """
     if not header.plain or variant.written:
         raise NoEntry
-    return _Entry(header, variant, request).define(fn, slow, strong)
+    return _Entry(header, variant, request, names).code(fn, miss, strong)
 
 
 class _Entry:
     """Collects the conditions and the objects they name."""
 
-    def __init__(self, header: Header, variant: Variant, request: Request) -> None:
+    def __init__(self, header: Header, variant: Variant, request: Request, names: dict[str, Any]) -> None:
         self.header = header
         self.variant = variant
         self.request = request
-        self.names: dict[str, Any] = {}
-        self.conditions: list[str] = []
+        self.names = names
+        self.types: list[str] = []  # conditions on the kinds of values
+        self.arrays: list[tuple[str, Array]] = []
+        self.found: list[str] = []  # conditions on what is found outside
+        self.typeof = self.bind(type, "typeof")  # a parameter may be called `type`
+        self.short = ""  # the name of what tells whether all arrays are short
+        self.parts: list[str] = []  # conditions that functions are what they were
 
     def bind(self, obj: Any, stem: str) -> str:
         """A name for an object."""
@@ -67,60 +79,74 @@ class _Entry:
         self.names[name] = obj
         return name
 
-    def define(
+    def code(
         self,
         fn: FunctionType,
-        slow: Callable[[tuple[Any, ...]], Any],
+        miss: Callable[..., Any],
         strong: Callable[[Variant, tuple[Any, ...]], Any],
-    ) -> Callable[..., Any]:
-        """The function."""
-        tables_name = self.bind(tables, "tables")
-        self.conditions.append(f"{tables_name}.generation == {self.variant.generation}")
-        self.unchanged(fn)
-        for param, name in zip(self.variant.params, self.header.names, strict=False):
+    ) -> CodeType:
+        """The code of the function."""
+        params = self.variant.params
+        for param, name in zip(params, self.header.names, strict=False):
             self.value(param.tree, name, name)
         outside = self.outside()
+        self.part(fn, fn.__code__, fn.__defaults__, fn.__kwdefaults__)
         for watch in self.variant.watches:
             if watch.root is not None:
                 raise NoEntry
             self.guard(watch.guard)
         arguments = ", ".join([*self.header.names, *outside])
-        run, used = (
-            self.bind(self.variant.function("value_and_grad"), "run"),
-            self.bind(self.variant, "variant"),
-        )
+        run = self.bind(self.variant.function("value_and_grad"), "run")
+        used = self.bind(self.variant, "variant")
         pack = f"({arguments},)" if arguments else "()"
-        taken, test = self.bars()
+        missed = f"    return {self.bind(miss, 'miss')}({self.header.values()}, _pb_rest, _pb_keywords)"
         lines = [
+            *self.defaults(fn, missed),
             "try:",
             f"    _pb_hit = {self.joined()}",
-            f"except {self.bind(MISSING, 'missing')}:",
+            f"except {self.bind((*MISSING, TypeError), 'missing')}:",  # no array of rank 0 has a length
             "    _pb_hit = False",
             "if not _pb_hit:",
-            f"    return {self.bind(slow, 'slow')}({self.header.values()})",
+            missed,
             "try:",
             f"    _pb_out = {run}({arguments})",
             "except Exception as _pb_error:",
             f"    {self.bind(note_place, 'note')}(_pb_error, {used}, {pack})",
             "    raise",
-            taken,
-            f"if not ({test}):",
-            f"    return {self.bind(strong, 'strong')}({used}, {pack})",
-            "return _pb_out",
         ]
-        return define(fn, self.header, lines, self.names, f"<pullback entry of {self.header.name}>")
-
-    def unchanged(self, fn: FunctionType) -> None:
-        """Conditions that the function is what it was: its code, and the defaults that the entry has from it."""
-        name = self.bind(fn, "fn")
-        for attribute in ("__code__", "__defaults__", "__kwdefaults__"):
-            part = getattr(fn, attribute)
-            if part is not None:  # without a default every argument was given
-                self.conditions.append(f"{name}.{attribute} is {self.bind(part, 'part')}")
+        test = self.finite()
+        if test:
+            lines += [*test, f"    return {self.bind(strong, 'strong')}({used}, {pack})"]
+        return entry_code(self.header, [*lines, "return _pb_out"])
 
     def joined(self) -> str:
-        """All conditions."""
-        return "(" + "\n        and ".join(self.conditions) + ")"
+        """All conditions, those first on which others rest."""
+        conditions = [
+            "not _pb_rest",
+            "not _pb_keywords",
+            f"{self.bind(tables, 'tables')}.generation == {self.variant.generation}",
+            *self.types,
+            *self.seen(),
+            *self.found,
+            *self.parts,
+        ]
+        return "(" + "\n        and ".join(conditions) + ")"
+
+    def defaults(self, fn: FunctionType, missed: str) -> list[str]:
+        """Statements that put in the defaults of parameters that were not given, if they are still the defaults."""
+        positional = self.header.positional
+        given = dict(zip(reversed(positional), reversed(fn.__defaults__ or ()), strict=False))
+        if not given:
+            return []
+        name, absent = self.bind(fn, "fn"), self.bind(ABSENT, "absent")
+        changed = [
+            f"{name}.__code__ is not {self.bind(fn.__code__, 'part')}",
+            f"{name}.__defaults__ is not {self.bind(fn.__defaults__, 'part')}",
+        ]
+        lines = [f"if _pb_rest or _pb_keywords or {' or '.join(changed)}:", missed]
+        for param in filter(given.__contains__, positional):
+            lines += [f"if {param} is {absent}:", f"    {param} = {self.bind(given[param], 'default')}"]
+        return lines
 
     # --------------------------------------------------------------------------------------------------- values
 
@@ -130,35 +156,50 @@ class _Entry:
             self.constant(tree.value, expression)
             return
         style = tree.style if isinstance(tree, Var) else None
-        if isinstance(style, Array) and style.axes is not None:
-            self.array(style, expression, name)
+        if isinstance(style, Array) and style.axes is not None and style.dtype is not None:
+            self.types.append(f"{self.typeof}({expression}) is {self.bind(np.ndarray, 'ndarray')}")
+            self.arrays.append((name, style))
         elif isinstance(style, Scalar) and style.weak and style.kind in _PYTHON_TYPES:
-            self.conditions.append(f"type({expression}) is {self.bind(_PYTHON_TYPES[style.kind], 'type')}")
+            self.types.append(
+                f"{self.typeof}({expression}) is {self.bind(_PYTHON_TYPES[style.kind], 'type')}"
+            )
         elif isinstance(style, Scalar) and style.dtype is not None:
-            self.conditions.append(f"type({expression}) is {self.bind(style.dtype.type, 'type')}")
+            self.types.append(f"{self.typeof}({expression}) is {self.bind(style.dtype.type, 'type')}")
         else:
             raise NoEntry
 
     def constant(self, value: Any, expression: str) -> None:
         if value is None or isinstance(value, bool | type | np.ufunc):
-            self.conditions.append(f"{expression} is {self.bind(value, 'object')}")
+            self.types.append(f"{expression} is {self.bind(value, 'object')}")
         elif isinstance(value, int | str | float):
             kind, same = self.bind(type(value), "type"), self.bind(value, "object")
-            self.conditions.append(f"type({expression}) is {kind} and {expression} == {same}")
+            self.types.append(f"{self.typeof}({expression}) is {kind} and {expression} == {same}")
         else:
             raise NoEntry
 
-    def array(self, style: Array, expression: str, name: str) -> None:
-        assert style.axes is not None and style.dtype is not None
-        ndarray, dtype = self.bind(np.ndarray, "ndarray"), self.bind(style.dtype, "dtype")
-        shape = f"_pb_shape_{name}"
-        self.conditions += [
-            f"type({expression}) is {ndarray}",
-            f"{name}.dtype is {dtype}",
-            f"len({shape} := {name}.shape) == {len(style.axes)}",
-            *(f"{shape}[{i}] {'==' if axis == 1 else '!='} 1" for i, axis in enumerate(style.axes)),
-            f"{'' if style.contiguous else 'not '}{name}.flags.c_contiguous",
-        ]
+    def seen(self) -> list[str]:
+        """The condition that arrays are what they were last time, or fit as well."""
+        if not self.arrays:
+            return []
+        seen, short = self.bind((), "seen"), self.bind(False, "short")
+        self.short = short
+        styles, names = [style for _, style in self.arrays], self.names
+
+        def fits(*arrays: Any) -> bool:
+            if not all(map(_fits, arrays, styles)):
+                return False
+            names[seen] = tuple([x for a in arrays for x in (a.dtype, _extent(a), a.strides)])
+            names[short] = all(a.size < SHORT for a in arrays)
+            return True
+
+        length = self.bind(len, "len")
+        extents = [f"{length}({name})" if style.rank == 1 else f"{name}.shape" for name, style in self.arrays]
+        facts = "".join(
+            f"{name}.dtype, {extent}, {name}.strides, "
+            for (name, _), extent in zip(self.arrays, extents, strict=True)
+        )
+        arguments = ", ".join(name for name, _ in self.arrays)
+        return [f"(({facts}) == {seen} or {self.bind(fits, 'fits')}({arguments}))"]
 
     # ------------------------------------------------------------------------------------------- what is outside
 
@@ -181,6 +222,8 @@ class _Entry:
         elif path.kind == "cell":
             cell = path.fn.__closure__[path.fn.__code__.co_freevars.index(path.name)]
             text = f"{self.bind(cell, 'cell')}.cell_contents"
+        elif path.kind == "builtin":
+            text = f"{self.bind(builtins, 'builtins')}.{path.name}"
         else:
             text = f"{self.bind(Path(path.fn, path.kind, path.name), 'path')}.fetch()"
         for kind, key in path.steps:
@@ -189,43 +232,84 @@ class _Entry:
 
     def guard(self, guard: Guard) -> None:
         """The condition that a guard holds."""
-        expected = self.bind(guard.expected, "object")
+        if not (guard.path.kind == "object" and not guard.path.steps and guard.path.fn is guard.expected):
+            self.found.append(f"{self.path(guard.path)} is {self.bind(guard.expected, 'object')}")
         if isinstance(guard.expected, FunctionType):
-            found = f"_pb_fn_{len(self.conditions)}"
-            self.conditions.append(f"({found} := {self.path(guard.path)}) is {expected}")
-            parts = {
-                "__code__": guard.code,
-                "__defaults__": guard.defaults,
-                "__kwdefaults__": guard.kwdefaults,
-            }
-            self.conditions += [
-                f"{found}.{attribute} is {self.bind(part, 'part')}"
-                for attribute, part in parts.items()
-                if part is not None  # where there was no default, every argument was given
-            ]
-        else:
-            self.conditions.append(f"{self.path(guard.path)} is {expected}")
+            self.part(guard.expected, guard.code, guard.defaults, guard.kwdefaults)
+
+    def part(self, fn: FunctionType, code: Any, defaults: Any, kwdefaults: Any) -> None:
+        """The code and the defaults that a function must still have."""
+        name = self.bind(fn, "fn")
+        for attribute, part in zip(_PARTS, (code, defaults, kwdefaults), strict=True):
+            if part is not None:  # where there was no default, every argument was given
+                self.parts.append(f"{name}.{attribute} is {self.bind(part, 'part')}")
 
     # -------------------------------------------------------------------------------------------------- results
 
-    def bars(self) -> tuple[str, str]:
-        """The statement that takes the cotangents out of the result, and the test that they are finite."""
-        trees = [part_of(self.variant.params[path[0]].tree, path[1:]) for path in self.request.wrt]
-        names = [f"_pb_bar_{i}" for i in range(len(trees))]
-        tests = [self.finite(tree, name) for tree, name in zip(trees, names, strict=True)]
-        left = names[0] if self.request.single and len(trees) == 1 else ", ".join(names) + ","
-        return f"{left} = _pb_out[1]", " and ".join(tests)
+    def finite(self) -> list[str]:
+        """Statements that have the call done over where a cotangent may not be finite; none where all are sure to be.
 
-    def finite(self, tree: Operand, bar: str) -> str:
-        """The test that a cotangent is finite.  It may fail where squares or a sum overflow: `strong` looks closer."""
-        style = numeric(tree.style) if isinstance(tree, Var) else Static(None)
-        isfinite = self.bind(math.isfinite, "isfinite")
-        if isinstance(style, Scalar) and style.kind == "f":
-            return f"{isfinite}({bar})"
-        if isinstance(style, Array) and style.kind == "f":
-            if style.rank != 1:
-                return f"{isfinite}({self.bind(np.vdot, 'vdot')}({bar}, {bar}))"
-            # The sum of a short list is quicker than a call into NumPy.
-            total = f"{self.bind(sum, 'sum')}({bar}.tolist())"
-            return f"{isfinite}({total} if {bar}.size < {SHORT} else {bar}.dot({bar}))"
-        raise NoEntry
+        The test may fail where squares or a sum overflow: `strong` looks closer.
+        """
+        generated = self.variant.compiled.generated("value_and_grad")
+        if not generated.has_products:
+            return []
+        bars = generated.results[1]
+        single = self.request.single and len(self.request.wrt) == 1
+        assert single or isinstance(bars, Pack)
+        items = bars.items if isinstance(bars, Pack) and not single else (bars,)
+        names = [f"_pb_bar_{i}" for i in range(len(items))]
+        test = self.all_finite(dict(zip(names, items, strict=True)))
+        left = names[0] if single else ", ".join(names) + ","
+        return [f"{left} = _pb_out[1]", f"if not ({test}):"] if test else []
+
+    def all_finite(self, bars: dict[str, Operand]) -> str:
+        """The test of named cotangents; "" where all are known."""
+        isfinite, total = self.bind(math.isfinite, "isfinite"), self.bind(sum, "sum")
+        vdot = self.bind(np.vdot, "vdot")
+        floats, lists, each = [], [], []
+        for (name, bar), path in zip(bars.items(), self.request.wrt, strict=True):
+            tree = part_of(self.variant.params[path[0]].tree, path[1:])
+            style = numeric(tree.style) if isinstance(tree, Var) else None
+            if isinstance(bar, Const) and type(bar.value) is float and math.isfinite(bar.value):
+                continue
+            if isinstance(style, Scalar) and style.kind == "f":
+                if style.weak:
+                    floats.append(name)
+                else:
+                    each.append(f"{isfinite}({name})")
+            elif isinstance(style, Array) and style.kind == "f" and style.dtype is not None:
+                square = f"{name}.dot({name})" if style.rank == 1 else f"{vdot}({name}, {name})"
+                if style.dtype.itemsize > 8:  # longdouble, of which a list is no list of floats
+                    each.append(f"{isfinite}({square})")
+                else:
+                    flat = name if style.rank == 1 else f"{name}.ravel()"
+                    lists.append((f"{flat}.tolist()", f"{isfinite}({square})"))
+            else:
+                raise NoEntry
+        one_sum = " + ".join(floats) or "0.0"
+        if lists:
+            for items, _ in lists:
+                one_sum = f"{total}({items}, {one_sum})"
+            long = " and ".join([f"{isfinite}({' + '.join(floats)})"] * bool(floats) + [x for _, x in lists])
+            each.insert(0, f"({isfinite}({one_sum}) if {self.short} else {long})")
+        elif floats:
+            each.insert(0, f"{isfinite}({one_sum})")
+        return " and ".join(each)
+
+
+def _extent(array: Any) -> Any:
+    """The shape, or the length, which is quicker to ask for; with the strides, either tells which it is."""
+    return len(array) if array.ndim == 1 else array.shape
+
+
+def _fits(array: Any, style: Array) -> bool:
+    """Whether an array is of a style: its dtype, its rank, which axes have length one, the order of its items."""
+    axes = style.axes
+    assert axes is not None
+    return (
+        array.dtype is style.dtype
+        and array.ndim == len(axes)
+        and all((n == 1) == (axis == 1) for n, axis in zip(array.shape, axes, strict=True))
+        and array.flags.c_contiguous == style.contiguous
+    )

@@ -16,6 +16,7 @@ from pullback.frontend.bodies import Body, Frame, body_of
 from pullback.frontend.environment import Environment, Path
 from pullback.frontend.machine import Unreachable
 from pullback.frontend.names import Mixed, transparent
+from pullback.frontend.refusals import GRADIENT_MARK, refuse
 from pullback.frontend.signature import Signature
 from pullback.frontend.statements import Statements
 from pullback.frontend.values import (
@@ -77,6 +78,8 @@ class Calls(Statements):
 
     def _call_known(self, fn: Known, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         obj = fn.obj
+        if getattr(obj, GRADIENT_MARK, False) is True:
+            refuse("gradient", self.builder.loc, name=obj.__name__)
         found = library.dispatch(self, obj, args, kwargs)
         if found is not None:
             return found

@@ -12,6 +12,11 @@ from typing import NoReturn
 from pullback.errors import Loc, UnsupportedError
 
 
+GRADIENT_MARK = (
+    "__is_pullback_gradient__"  # the attribute of functions that differentiate, and of their results
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A row: a code, what is refused, the message and the hint (with `{}` fields), a program that triggers it."""
@@ -142,6 +147,13 @@ _LIBRARY = (
         "`{name}` sees or changes names in ways that the compiler cannot follow",
         "write the expression out",
         "def f(x):\n    return eval('x * x')  # here\n",
+    ),
+    Refusal(
+        "gradient",
+        "gradients of gradients",
+        "`{name}` computes a gradient already; derivatives of derivatives are not supported yet",
+        "differentiate the function itself, and take differences of its gradient",
+        "import pullback as pb\ndef g(x):\n    return x * x\ndef f(x):\n    return pb.grad(g)(x) * x  # here\n",
     ),
     Refusal(
         "implicit-store",

@@ -20,6 +20,7 @@ from pullback.backend.numpy.naming import Names, assign_names
 from pullback.backend.numpy.printer import INDENT, source
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import UNDEF, Call, Function, Operand, Pack, Param, Stmt, Var
+from pullback.ir.walk import statements
 from pullback.passes.bufferize import Copy, bufferize
 
 __all__ = ["Copy", "Generated", "emit_module"]
@@ -35,6 +36,8 @@ class Generated:
     namespace: dict[str, Any]
     copies: tuple[Copy, ...] = ()
     names: tuple[str, ...] = field(default=())  # of its functions
+    results: tuple[Operand, ...] = ()  # of its last function
+    has_products: bool = False  # products that `guarded` spells otherwise
 
 
 def emit_module(
@@ -70,9 +73,12 @@ class _Module:
         """Print every function, then the imports they need."""
         made = [self._function(f) for f in self.functions]
         text = source(ast.Module([*self._imports(), *made], []))
-        return Generated(
-            text, self.globals.namespace, tuple(self.copies), tuple(f.name for f in self.functions)
+        names = tuple(f.name for f in self.functions)
+        products = any(
+            isinstance(s, Call) and s.op is core.scale for f in self.functions for s in statements(f.body)
         )
+        results = self.functions[-1].results
+        return Generated(text, self.globals.namespace, tuple(self.copies), names, results, products)
 
     def _imports(self) -> Iterator[ast.stmt]:
         if "math" in self.globals.modules:

@@ -296,7 +296,7 @@ def _declare_functions() -> None:
     declare(np.nan_to_num, style=_nan_to_num_style, alias=_nan_to_num_alias, elementwise=True)
     declare(np.round, style=_round_style, alias=_round_alias, elementwise=True)
     declare(np.around, style=_round_style, alias=_round_alias, elementwise=True)
-    declare(np.fix, style=_map_style(np.fix), elementwise=True)
+    declare(np.fix, style=_map_style(np.trunc), elementwise=True)  # calling np.fix warns from NumPy 2.5 on
     declare(np.real_if_close, style=lambda a, tol=NONE: Array(None, axes_of(a)), alias=Alias("maybe", (0,)))
     declare(np.isclose, style=_isclose_style, elementwise=True)
     for name in ("isreal", "iscomplex", "isposinf", "isneginf"):
