@@ -11,10 +11,8 @@ from typing import NoReturn
 
 from pullback.errors import Loc, UnsupportedError
 
-
-GRADIENT_MARK = (
-    "__is_pullback_gradient__"  # the attribute of functions that differentiate, and of their results
-)
+# An attribute of the functions that differentiate, and of their results.
+GRADIENT_MARK = "__is_pullback_gradient__"
 
 
 @dataclass(frozen=True, slots=True)
