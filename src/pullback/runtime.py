@@ -58,18 +58,35 @@ def zeros_list(items: Any) -> Any:
 
 
 def add_lists(a: Any, b: Any) -> Any:
-    """The sum of two lists, item by item, of the lists in them too; a number stands for a list of zeros."""
-    if not isinstance(a, list):
-        return b if isinstance(b, list) else a + b
-    if not isinstance(b, list):
+    """The sum of two lists, item by item, of the lists in them too; None and a loose zero add nothing."""
+    if b is None or (type(b) is float and b == 0.0):
         return a
+    if not isinstance(b, list | tuple):
+        return b if type(a) is float and a == 0.0 else a + b
+    if not isinstance(a, list | tuple):
+        a = [0.0] * len(b)
     return [add_lists(x, y) for x, y in zip(a, b, strict=True)]
 
 
+def nested_rows(x: Any, depth: Any) -> Any:
+    """An array as lists in lists, so many deep."""
+    return [nested_rows(row, depth - 1) for row in x] if depth else x
+
+
+def spread_list(items: Any, n: Any, window: Any) -> Any:
+    """A list of `n` loose zeros with `items` where a slice of it goes."""
+    out: list[Any] = [0.0] * n
+    for place, item in zip(range(n)[window], items, strict=True):
+        out[place] = item
+    return out
+
+
 def copy_list(items: Any) -> Any:
-    """A list with a copy of every array in it, of the lists in it too."""
+    """A list with a copy of every array in it, of the lists and tuples in it too."""
     if isinstance(items, list):
         return [copy_list(item) for item in items]
+    if type(items) is tuple:
+        return tuple([copy_list(item) for item in items])
     return np.copy(items) if isinstance(items, np.ndarray) else items
 
 

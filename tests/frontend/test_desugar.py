@@ -191,7 +191,7 @@ def test_twenty_thousand_statements() -> None:
     assert len(desugar_text(text).body) == 5001
 
 
-SYNTAX = ["async", "yield", "try", "global", "class", "match-pattern", "del-item"]
+SYNTAX = ["async", "yield", "try", "global", "class", "match-pattern", "del-attribute"]
 
 
 @pytest.mark.parametrize("code", SYNTAX)

@@ -300,7 +300,7 @@ def adjoint_of_a_queue(x, n):
     return s
 
 
-@program(numbers(4), refused="list_slice")
+@program(numbers(4))
 def slice_of_a_grown_list(x):
     history = [x]
     for _ in range(3):

@@ -8,6 +8,7 @@ from typing import Any
 
 from pullback.frontend import library
 from pullback.frontend.expressions import Expressions
+from pullback.frontend.library import lists
 from pullback.frontend.refusals import refusal
 from pullback.frontend.values import (
     ArrayRef,
@@ -138,11 +139,16 @@ class Access(Expressions):
         return self.call_value(self.attribute(owner, "__getitem__"), [index], {})
 
     def _run_time_item(self, owner: Value, index: Value) -> Value:
-        if isinstance(index, SliceValue) or (isinstance(index, Known) and isinstance(index.obj, slice)):
-            return self.wrap(
-                self.builder.call(core.list_slice, self.operand(owner), self._entry(index), hint="items"),
-                [owner],
+        style = self.style(owner)
+        if isinstance(style, Tup) and style.kind not in ("tuple", "list"):
+            self.refuse(
+                "an item of a dict or object that is itself an item of a list of run-time length",
+                "keep plain tuples in the list, or one list for each key",
             )
+        if isinstance(index, SliceValue) or _is_slice(index):
+            part = self.builder.call(core.list_slice, self.operand(owner), self._entry(index), hint="items")
+            numbers = isinstance(core._list_get_style(self.style(owner), Anything()), Scalar)
+            return self.wrap(part, [] if numbers else [owner])
         return self.wrap(
             self.builder.call(core.list_get, self.operand(owner), self.operand(index), hint="item"), [owner]
         )
@@ -194,6 +200,8 @@ class Access(Expressions):
         match cell:
             case ListCell(items):
                 self._store_in_list(owner, cell, items, index, value)
+            case GrowingCell() if isinstance(index, SliceValue) or _is_slice(index):
+                lists.store_slice(self, owner, index, value, self.cells_of([value]))
             case GrowingCell(operand, shares, param):
                 new = self.builder.call(
                     core.list_set, operand, self.operand(value), self.operand(index), hint="items"
@@ -254,3 +262,7 @@ class Access(Expressions):
         if name == "shape" or not isinstance(part, ArrayRef):
             self.refuse(f"`.{name} = ...` of an array", "use reshape, or write into the array itself")
         self.write(part, (), value)
+
+
+def _is_slice(index: Value) -> bool:
+    return isinstance(index, Known) and isinstance(index.obj, slice)

@@ -75,8 +75,8 @@ class Expander:
             refuse("class", self.place(stmt), name=stmt.name)
         if isinstance(stmt, ast.Delete):
             for target in stmt.targets:
-                if not isinstance(target, ast.Name):
-                    refuse("del-item", self.place(target))
+                if not isinstance(target, ast.Name | ast.Subscript):
+                    refuse("del-attribute", self.place(target))
         for node in own_expressions(stmt):
             if isinstance(node, ast.Await) or (isinstance(node, ast.comprehension) and node.is_async):
                 refuse("async", self.place(node if isinstance(node, ast.Await) else stmt))

@@ -260,7 +260,7 @@ class Core(ABC):
                 return self.new_array(operand)
             case ListOf():
                 return self.new_cell(GrowingCell(operand, cells))
-            case Anything() if cells:
+            case Anything() | Tup() if cells:
                 return self.frozen(operand, cells)
         return Num(operand)
 
@@ -560,7 +560,10 @@ class Core(ABC):
                 return [
                     Known(x) for x in (sorted(obj, key=repr) if isinstance(obj, set | frozenset) else obj)
                 ]
-            case Num(Var(style=Tup(items, kind))) if kind in ("tuple", "list"):
+            case Num(Var(style=Tup(items, kind))) | FrozenRef(Var(style=Tup(items, kind))) if kind in (
+                "tuple",
+                "list",
+            ):
                 return [self.call(core.list_get, [value, Known(i)], hint="item") for i in range(len(items))]
         return None
 

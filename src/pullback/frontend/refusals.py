@@ -78,11 +78,11 @@ _SYNTAX = (
         "def f(x):\n    match [x, x]:\n        case [a, *rest]:  # here\n            return a\n    return x\n",
     ),
     Refusal(
-        "del-item",
-        "`del` of an item or attribute",
-        "`del` of an item or an attribute is not supported",
-        "build the container without the item, or use `pop`",
-        "def f(x):\n    d = {'a': x, 'b': x}\n    del d['a']  # here\n    return d['b']\n",
+        "del-attribute",
+        "`del` of an attribute",
+        "`del` of an attribute is not supported",
+        "set it to None, or keep the value in a variable",
+        "def f(x):\n    f.cache = x\n    del f.cache  # here\n    return x\n",
     ),
 )
 

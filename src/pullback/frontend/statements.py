@@ -14,6 +14,7 @@ from pullback.frontend import library
 from pullback.frontend.access import Access
 from pullback.frontend.environment import Path
 from pullback.frontend.expressions import BINARY
+from pullback.frontend.library import lists
 from pullback.frontend.machine import Unreachable
 from pullback.frontend.refusals import refuse
 from pullback.frontend.values import (
@@ -279,8 +280,10 @@ class Statements(Access):
         """`del name`."""
         assert self.frame is not None
         for target in stmt.targets:
-            if not isinstance(target, ast.Name):
-                self.refuse("`del` of an item or attribute", "build the new container instead", target)
+            if isinstance(target, ast.Subscript):
+                lists.delete(self, self.evaluate(target.value), self.evaluate(target.slice))
+                continue
+            assert isinstance(target, ast.Name)
             self.read(target.id)
             self.state.names.pop(self.frame.key(target.id), None)
 

@@ -25,6 +25,7 @@ from pullback.styles.style import (
     Array,
     Axis,
     Dim,
+    Foreign,
     ListOf,
     Scalar,
     Static,
@@ -32,6 +33,7 @@ from pullback.styles.style import (
     Tup,
     Undef,
     fresh_dim,
+    kind,
     max_kind,
     numeric,
     style_of_number,
@@ -428,6 +430,12 @@ def _list_get_style(items: Style, index: Style) -> Style:
     if isinstance(items, ListOf):
         return items.elem
     if isinstance(items, Tup):
+        if (
+            isinstance(index, Static)
+            and isinstance(index.value, int)
+            and -len(items.items) <= index.value < len(items.items)
+        ):
+            return items.items[index.value]
         out: Style = Undef()
         for s in items.items:
             out = join(out, s)
@@ -485,12 +493,31 @@ def _zeros_list(items: Any) -> Any:
 
 
 def _add_lists(a: Any, b: Any) -> Any:
-    """Item by item, of lists in lists too."""
-    if not isinstance(a, list):
-        return b if isinstance(b, list) else a + b
-    if not isinstance(b, list):
-        return a  # a loose zero
+    """Item by item, of lists in lists too; None and a loose zero add nothing."""
+    if b is None or (type(b) is float and b == 0.0):
+        return a
+    if not isinstance(b, list | tuple):
+        return b if type(a) is float and a == 0.0 else a + b
+    if not isinstance(a, list | tuple):
+        a = [0.0] * len(b)
     return [_add_lists(x, y) for x, y in zip(a, b, strict=True)]
+
+
+def _nested_rows(x: Any, depth: int) -> Any:
+    """An array as lists in lists."""
+    return [_nested_rows(row, depth - 1) for row in x] if depth else x
+
+
+def _spread_list(items: Any, n: int, window: slice) -> Any:
+    """`n` loose zeros with `items` where a slice goes."""
+    out: list[Any] = [0.0] * n
+    for place, item in zip(range(n)[window], items, strict=True):
+        out[place] = item
+    return out
+
+
+def _spread_list_style(items: Style, n: Style, window: Style) -> Style:
+    return items
 
 
 def _zeros_list_style(items: Style) -> Style:
@@ -506,12 +533,28 @@ zeros_list = Op("zeros_list", _zeros_list, _zeros_list_style, numpy_path="zeros_
 add_lists = Op(
     "add_lists", _add_lists, lambda a, b: join(a, b), Alias("maybe", (0, 1)), numpy_path="add_lists"
 )
+spread_list = Op(
+    "spread_list", _spread_list, _spread_list_style, Alias("maybe", (0,)), numpy_path="spread_list"
+)
 list_rows = Op(
     "list_rows",
     list,
     lambda x: ListOf(load_style(x, Tup((PY_INT,), "index"))),
     Alias("view", (0,)),
     numpy_path="list",
+)
+
+
+def _nested_rows_style(x: Style, depth: Style) -> Style:
+    assert isinstance(depth, Static)
+    out: Style = Array(None, None, False, kind(x))
+    for _ in range(depth.value):
+        out = ListOf(out)
+    return out
+
+
+nested_rows = Op(
+    "nested_rows", _nested_rows, _nested_rows_style, Alias("view", (0,)), numpy_path="nested_rows"
 )
 
 # --------------------------------------------------------------------------------------------------- effects
@@ -535,7 +578,7 @@ call_effect = Op(
     "effect", lambda fn, *args, **kwargs: fn(*args, **kwargs), lambda *a, **k: Anything(), effect=True
 )
 # a pure call of an unknown callable on inactive operands, result assumed opaque unless the caller gives a style
-format_ = Op("format", lambda fmt, *args: fmt.format(*args), lambda *a: Anything())
+format_ = Op("format", lambda fmt, *args: fmt.format(*args), lambda *a: Foreign(str))
 # truth value of an operand as Python's bool
 truth = Op("bool", bool, _truth_style, cheap=True)
 # getattr on an opaque run-time object; args: object, name (Const)

@@ -4,7 +4,7 @@
            | Scalar(dtype, weak, kind, length)  immutable: weak Python number or NumPy scalar
            | Array(dtype, kind, axes, contiguous)
            | Tup(items) | ListOf(elem)        tuple of known items; run-time list of like items
-           | Foreign(cls)                     another library's array class
+           | Foreign(cls)                     an object of a known class: of another library, a text
            | Anything                         no knowledge: may be carried and passed, not differentiated
            | Undef                            the bottom: a name not bound on this path
     Axis   = int | Dim(sym, minus, not_one)   exact length, or max(sym - minus, 0) of an unknown length `sym`
@@ -160,7 +160,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """An array of another library's class."""
+    """An object of a class that is known: an array of another library, a random generator, a text."""
 
     cls: type
 
@@ -217,7 +217,9 @@ def kind(style: Style) -> str:
         return max((kind(s) for s in style.items), key=" bifc".find, default="")
     if isinstance(style, ListOf):
         return kind(style.elem)
-    return "c" if isinstance(style, Anything | Foreign) else ""
+    if isinstance(style, Foreign):
+        return "" if issubclass(style.cls, str) else "c"
+    return "c" if isinstance(style, Anything) else ""
 
 
 def differentiable(style: Style) -> bool:

@@ -16,11 +16,13 @@ from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Const, Op, Operand, Pack, Var
 from pullback.rules.registry import op_of
 from pullback.styles.style import (
+    PY_INT,
     Array,
     Axis,
     ListOf,
     Scalar,
     Style,
+    Tup,
     is_one,
     not_one,
     numeric,
@@ -60,7 +62,14 @@ def bar_style(style: Style, loose: bool = False) -> Style:
         return Array(style.dtype, None if loose else style.axes, False, style.kind)
     if isinstance(style, ListOf):
         return ListOf(bar_style(style.elem, loose=True))
+    if _is_tuple(style):
+        return ListOf(bar_style(core._list_get_style(style, PY_INT), loose=True))
     return style
+
+
+def _is_tuple(style: Style) -> bool:
+    """Whether values are tuples, as the items of run-time lists may be: a list of the items' cotangents serves them."""
+    return isinstance(style, Tup) and style.kind in ("tuple", "list")
 
 
 def is_zero(bar: Operand) -> bool:
@@ -73,6 +82,9 @@ def zero(builder: Builder, var: Var, unbound: bool) -> Operand:
     style = numeric(var.style)
     if isinstance(style, ListOf) and not unbound:
         return builder.call(core.zeros_list, var, hint=bar_hint(var))
+    if isinstance(style, Tup) and _is_tuple(style) and not unbound:
+        zeros = Pack("list", tuple(Const(ZERO) for _ in style.items))
+        return builder.call(core.make_list, zeros, hint=bar_hint(var))
     if isinstance(style, Array) and not unbound:
         return builder.call(numpy_op(np.zeros_like), var, hint=bar_hint(var))
     return Const(ZERO)
@@ -81,6 +93,8 @@ def zero(builder: Builder, var: Var, unbound: bool) -> Operand:
 def exact(builder: Builder, var: Var, bar: Operand) -> Operand:
     """A cotangent that may be a loose zero, in the shape of its value."""
     style, found = numeric(var.style), numeric(style_of(bar))
+    if _is_tuple(style):  # an item's cotangent may be a loose zero whatever its style says
+        return builder.call(core.add_lists, zero(builder, var, False), bar, hint=bar_hint(var))
     if isinstance(style, ListOf):
         return zero(builder, var, False) if isinstance(found, Scalar) else bar
     if not isinstance(style, Array) or (isinstance(found, Array) and found.axes is not None):
@@ -95,7 +109,7 @@ def add(builder: Builder, var: Var, old: Operand | None, more: Operand) -> Opera
         return more
     if is_zero(more):
         return old
-    if isinstance(var.style, ListOf):
+    if isinstance(var.style, ListOf) or _is_tuple(var.style):
         return builder.call(core.add_lists, old, more, hint=bar_hint(var))
     if isinstance(numeric(style_of(old)), Scalar) and isinstance(var.style, Array):
         old, more = more, old  # keep the exact one first: the result has its shape

@@ -160,11 +160,20 @@ def _item(sweep: Sweeping, item: Operand, bar: Operand) -> None:
     if isinstance(item, Var) and sweep.is_active(item):
         sweep.accumulate(item, exact(sweep.builder, item, bar))
     elif isinstance(item, Pack) and _live(sweep, item):
-        raise UnsupportedError(
-            "a list that grows in a loop holds tuples (or lists, or objects) through which a derivative passes",
-            loc=sweep.builder.loc,
-            hint="keep one list for each part, or stack the parts in an array",
+        if item.kind not in ("tuple", "list"):
+            raise UnsupportedError(
+                "a list that grows in a loop holds objects or dicts through which a derivative passes",
+                loc=sweep.builder.loc,
+                hint="keep tuples in it, or one list for each part",
+            )
+        build = sweep.builder
+        zeros = build.call(
+            core.make_list, Pack("list", tuple(Const(0.0) for _ in item.items)), hint="items_bar"
         )
+        bars = build.call(core.add_lists, zeros, bar, hint="items_bar")  # the item's may be a loose zero
+        for i, part in enumerate(item.items):
+            if _live(sweep, part):
+                _item(sweep, part, build.call(core.list_get, bars, Const(i), hint="item_bar"))
 
 
 def _append(sweep: Sweeping, call: Call, bar: Operand) -> None:
@@ -218,6 +227,12 @@ def _list_drop(sweep: Sweeping, call: Call, bar: Operand) -> None:
     sweep.accumulate(items, sweep.builder.call(core.list_append, bar, Const(0.0), hint=bar_hint_of(items)))
 
 
+def _list_slice(sweep: Sweeping, call: Call, bar: Operand) -> None:
+    items, window = call.args
+    n = sweep.builder.call(core.list_len, items, hint="n")
+    sweep.accumulate(items, sweep.builder.call(core.spread_list, bar, n, window, hint=bar_hint_of(items)))
+
+
 def _list_join(sweep: Sweeping, call: Call, bar: Operand) -> None:
     a, b = call.args
     build = sweep.builder
@@ -256,6 +271,7 @@ ACCESS_RULES: dict[Op, Callable[..., None]] = {
         (core.list_get, _list_get),
         (core.list_set, _list_set),
         (core.list_drop, _list_drop),
+        (core.list_slice, _list_slice),
         (core.list_join, _list_join),
     )
 }

@@ -207,6 +207,11 @@ def attribute(ctx: Context, owner: Value, name: str) -> Value:
         case SliceValue():
             return _slice_attribute(ctx, owner, name)
     style = ctx.style(owner)
+    if isinstance(style, Tup) and style.kind not in ("tuple", "list"):
+        ctx.refuse(
+            f"attribute `{name}` of an object that is an item of a list of run-time length",
+            "keep plain tuples in the list, or one list for each attribute",
+        )
     if isinstance(style, ListOf | Tup):
         return BoundMethod(owner, name)
     if isinstance(owner, ArrayRef | FrozenRef) or facts.scalar_style(ctx, owner) is not None:

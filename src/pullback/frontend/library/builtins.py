@@ -27,7 +27,7 @@ from pullback.frontend.values import (
     Value,
 )
 from pullback.ir import core_ops as core
-from pullback.styles.style import Array, ListOf, Scalar, Tup
+from pullback.styles.style import Array, Foreign, ListOf, Scalar, Tup
 
 MISSING = Known(prelude.MISSING)
 _LONGEST_SORT = 12
@@ -51,7 +51,7 @@ def length(ctx: Context, value: Value) -> Value:
         return facts.dim(ctx, value, 0) if style.axes else ctx.call(core.dim, [value, Known(0)], hint="n")
     if isinstance(style, Tup):
         return Known(len(style.items))
-    if isinstance(style, ListOf):
+    if isinstance(style, ListOf) or (isinstance(style, Foreign) and issubclass(style.cls, str)):
         return ctx.call(core.list_len, [value], hint="n")
     ctx.refuse(
         "`len` of a value of which the compiler does not know that it has a length",

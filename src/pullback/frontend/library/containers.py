@@ -11,13 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from pullback.frontend.context import Context
-from pullback.frontend.library import facts, iteration, prelude
-from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given, inline, invoke, values_in
+from pullback.frontend.library import facts, iteration, lists, prelude
+from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given, inline, invoke
 from pullback.frontend.values import (
-    ArrayRef,
     CellRef,
     DictCell,
-    FrozenRef,
     GrowingCell,
     IterValue,
     Known,
@@ -27,7 +25,7 @@ from pullback.frontend.values import (
     Value,
 )
 from pullback.ir import core_ops as core
-from pullback.ir.nodes import Const, Pack
+from pullback.ir.nodes import Const
 
 MISSING = Known(prelude.MISSING)
 
@@ -57,17 +55,6 @@ def _known_items(ctx: Context, value: Value, name: str) -> tuple[Value, ...]:
     return cell.items
 
 
-def _storages_of(value: Value) -> frozenset[int]:
-    """The storages of the arrays inside a value: a run-time list of them shares them."""
-    out: set[int] = set()
-    for v in values_in([value]):
-        if isinstance(v, ArrayRef):
-            out.add(v.cell)
-        elif isinstance(v, FrozenRef):
-            out |= v.cells
-    return frozenset(out)
-
-
 # ---------------------------------------------------------------------------------------------------------- lists
 
 
@@ -78,7 +65,7 @@ def append(ctx: Context, owner: Value, item: Value) -> Value:
         _set_items(ctx, owner, (*cell.items, item))
         return NONE
     grown = ctx.builder.call(core.list_append, cell.operand, ctx.operand(item), hint="items")
-    ctx.set_cell(owner, GrowingCell(grown, cell.shares | _storages_of(item), cell.param))
+    ctx.set_cell(owner, GrowingCell(grown, cell.shares | lists.storages_of([item]), cell.param))
     return NONE
 
 
@@ -100,14 +87,10 @@ def extend(ctx: Context, owner: Value, more: Value) -> Value:
 def pop(ctx: Context, owner: Value, index: Value = Known(-1)) -> Value:
     """`items.pop()`, `items.pop(i)`; `table.pop(key, default)` is `dict_pop`."""
     cell = _list(ctx, owner)
+    if lists.grown(ctx, owner, index):
+        return lists.pop(ctx, owner, index)
+    assert isinstance(cell, ListCell)
     place = ctx.known(index)
-    if isinstance(cell, GrowingCell):
-        if place != -1:
-            _unknown_length(ctx, f"pop({place})")
-        last = ctx.subscript(owner, Known(-1))
-        rest = ctx.builder.call(core.list_drop, cell.operand, hint="items")
-        ctx.set_cell(owner, GrowingCell(rest, cell.shares, cell.param))
-        return last
     items = list(cell.items)
     if not -len(items) <= place < len(items):
         ctx.refuse("`pop` from a list that is too short", "Python raises IndexError here")
@@ -118,14 +101,13 @@ def pop(ctx: Context, owner: Value, index: Value = Known(-1)) -> Value:
 
 def insert(ctx: Context, owner: Value, index: Value, item: Value) -> Value:
     """`items.insert(i, item)`."""
-    cell, place = _list(ctx, owner), ctx.known(index)
-    if isinstance(cell, GrowingCell) and place == 0:
-        first = ctx.builder.call(core.make_list, Pack("list", (ctx.operand(item),)), hint="items")
-        joined = ctx.builder.call(core.list_join, first, cell.operand, hint="items")
-        ctx.set_cell(owner, GrowingCell(joined, cell.shares | _storages_of(item), cell.param))
+    cell = _list(ctx, owner)
+    if lists.grown(ctx, owner, index):
+        lists.insert(ctx, owner, index, item, lists.storages_of([item]))
         return NONE
-    items = list(_known_items(ctx, owner, "insert"))
-    items.insert(place, item)
+    assert isinstance(cell, ListCell)
+    items = list(cell.items)
+    items.insert(ctx.known(index), item)
     _set_items(ctx, owner, items)
     return NONE
 

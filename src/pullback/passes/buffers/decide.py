@@ -18,7 +18,7 @@ from pullback.ir.walk import param_variables, variables
 from pullback.passes.buffers.deaths import Deaths, deaths
 from pullback.passes.buffers.regions import FOREIGN, NOTHING, READ_ONLY, Regions, Shares
 from pullback.passes.buffers.sharing import LIST_WRITES, Sharing, immutable
-from pullback.styles.style import Array, ListOf
+from pullback.styles.style import Array, ListOf, Tup
 
 MAX_ROUNDS = 6
 MAX_WALKS = 5
@@ -295,8 +295,8 @@ class _Decide:
         for var in variables(function.results[owned]):
             regions = self.shares.get(var, NOTHING).all()
             shared = any(not self.regions.owned(r) for r in regions) or bool(regions & seen)
-            self.out.results.append(shared and isinstance(var.style, Array | ListOf))
-            if isinstance(var.style, ListOf):
+            self.out.results.append(shared and isinstance(var.style, Array | ListOf | Tup))
+            if isinstance(var.style, ListOf | Tup):
                 self.foreign |= {r for r in regions if not self.regions.owned(r)}
             seen |= regions
 

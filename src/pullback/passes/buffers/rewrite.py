@@ -16,7 +16,7 @@ from pullback.ir.walk import statements
 from pullback.passes.buffers.deaths import asks_shape
 from pullback.passes.buffers.decide import Decisions
 from pullback.runtime import copy_list
-from pullback.styles.style import Array, ListOf, Style, numeric
+from pullback.styles.style import Array, ListOf, Style, Tup, numeric
 
 L = TypeVar("L", For, While)
 
@@ -158,7 +158,7 @@ class Rewriter:
         if not isinstance(operand, Var) or not next(flags):
             return operand
         copied = Var(operand.hint, operand.style)
-        op = COPY_LIST if isinstance(operand.style, ListOf) or operand in self.absent else core.copy
+        op = COPY_LIST if isinstance(operand.style, ListOf | Tup) or operand in self.absent else core.copy
         more.append(Call((copied,), op, (operand,)))
         self.copies.append(replace(because, name=operand.hint))
         return copied

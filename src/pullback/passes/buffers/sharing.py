@@ -21,7 +21,17 @@ _WRITABLE_NAMES = (
 )
 _WRITABLE = frozenset(getattr(np, name) for name in _WRITABLE_NAMES if hasattr(np, name))
 _WRITABLE_CORE = frozenset(
-    {core.load, core.unbroadcast, core.project, core.cast, core.same, core.add_lists, core.list_rows}
+    {
+        core.load,
+        core.unbroadcast,
+        core.project,
+        core.cast,
+        core.same,
+        core.add_lists,
+        core.spread_list,
+        core.list_rows,
+        core.nested_rows,
+    }
 )
 
 

@@ -1,0 +1,218 @@
+"""Lists whose length only the run time knows: positions, slices, tuples as items, queues and stacks."""
+
+import numpy as np
+
+from . import numbers, program
+
+
+@program(numbers(6), 3)
+def window_by_slices(x, n):
+    window = []
+    total = 0.0
+    for i in range(len(x)):
+        window.append(x[i])
+        if len(window) > n:
+            window = window[1:]
+        total += sum(window) ** 2
+    return total
+
+
+@program(numbers(6), 3)
+def window_by_pop(x, n):
+    window = []
+    total = 0.0
+    for i in range(len(x)):
+        window.append(x[i] * x[0])
+        if len(window) > n:
+            total += 3 * window.pop(0)
+        total += sum(window) ** 2
+    return total
+
+
+@program(numbers(6), 3)
+def window_by_del(x, n):
+    window = []
+    total = 0.0
+    for i in range(len(x)):
+        window.append(x[i])
+        if len(window) > n:
+            del window[0]
+        total += sum(window) ** 2
+    return total
+
+
+@program(numbers(6, 2))
+def slices_of_every_kind(x):
+    rows = []
+    for i in range(len(x)):
+        rows.append(x[i] * x[0])
+    last, odd, backwards = np.stack(rows[-3:]), np.array(rows[1::2]), rows[::-1]
+    return np.sum(last**2) * sum(rows[:2]).sum() + np.sum(odd**2) + sum(backwards[:2])[0] + len(rows[7:])
+
+
+@program(numbers(6))
+def inserted_anywhere(x):
+    items = []
+    for i in range(len(x)):
+        items.insert(i // 2, x[i])
+    items.insert(1, x[0])
+    items.insert(-1, x[1])
+    items.insert(100, x[2])
+    return sum([i * v * v for i, v in enumerate(items)])
+
+
+@program(numbers(6), 3)
+def taken_from_anywhere(x, n):
+    items = []
+    for i in range(len(x)):
+        items.append(x[i])
+    a = items.pop(2)
+    b = items.pop(-2)
+    c = items.pop(n - 2)
+    items.pop()
+    del items[0]
+    return a * b * c + items[0] * items[-1] * len(items)
+
+
+@program(numbers(6))
+def slices_assigned_and_deleted(x):
+    items = []
+    for i in range(len(x)):
+        items.append(x[i])
+    items[1:3] = [x[0], x[1] ** 2, 3.0]
+    del items[2:4]
+    items[:1] = items[-2:]
+    del items[5:2]
+    return sum([i * v for i, v in enumerate(items)])
+
+
+@program(numbers(6))
+def a_slice_is_another_list(x):
+    items = []
+    for i in range(len(x)):
+        items.append(x[i])
+    copy = items[:]
+    copy.append(2.0)
+    items[0] = 5.0 * x[1]
+    items.append(x[0])
+    return sum([i * v for i, v in enumerate(items)]) + sum([i * v for i, v in enumerate(copy)])
+
+
+@program(numbers(6))
+def queue_of_arrays(x):
+    queue = []
+    for i in range(len(x)):
+        queue.append(np.array([x[i], x[i] ** 2]))
+    total = 0.0
+    while len(queue) > 1:
+        a = queue.pop(0)
+        b = queue.pop(0)
+        queue.append(a * b + 0.1)
+        total += a.sum()
+    return total + queue[0].sum()
+
+
+@program(numbers(6))
+def pairs_in_a_list(x):
+    history = []
+    v = 0.0
+    for i in range(len(x)):
+        v = v * 0.5 + x[i]
+        history.append((x[i], v))
+    total = 0.0
+    for a, b in history:
+        total += a * b * b
+    return total
+
+
+@program(numbers(6), 3)
+def triples_with_arrays(x, n):
+    history = []
+    v = np.zeros(6)
+    for i in range(n):
+        v = v * 0.5 + x * i
+        history.append((i, v, x[i]))
+    total = 0.0
+    for i, b, c in reversed(history):
+        total += i * np.sum(b) * c
+    return total + history[-1][1].sum() * history[0][2]
+
+
+@program(numbers(6), 3)
+def stack_of_pairs(x, n):
+    stack = [(0.5 * x[0], 0)]
+    total = 0.0
+    while stack:
+        v, depth = stack.pop()
+        total += v * v
+        if depth < n:
+            stack.append((v * x[depth], depth + 1))
+            stack.append((v + x[depth], depth + 1))
+    return total
+
+
+@program(numbers(6))
+def queue_of_pairs(x):
+    queue = [(x[0], 1)]
+    total = 0.0
+    while queue:
+        v, k = queue.pop(0)
+        total += v
+        if k < 8:
+            queue.append((v * x[k % 3], 2 * k))
+            queue.append((v - x[2], 2 * k + 1))
+    return total
+
+
+@program(numbers(6))
+def tuples_in_tuples(x):
+    history = []
+    for i in range(len(x)):
+        history.append((x[i], (x[i] ** 2, i)))
+    return sum(a * b * i for a, (b, i) in history)
+
+
+@program(numbers(6))
+def table_of_rows(x):
+    rows = []
+    for i in range(len(x)):
+        rows.append([x[i], x[i] ** 2])
+    table = np.array(rows)
+    return np.sum(table[:, 0] * table[:, 1])
+
+
+@program(numbers(6))
+def returns_a_list_of_pairs(x):
+    history = []
+    for i in range(len(x)):
+        history.append((x[i], x[i] ** 2, i))
+    return history
+
+
+@program(numbers(6), 3)
+def best_pair(x, n):
+    found = []
+    for i in range(len(x)):
+        if x[i] > 0:
+            found.append((i, x[i]))
+    best = (0, 0.0)
+    for i, v in found:
+        if v > best[1]:
+            best = (i, v)
+    return best[1] * x[best[0]] + max(pair[1] for pair in found) * len(found)
+
+
+@program(numbers(6), 3, refused="may share memory")
+def array_of_a_tuple_written(x, n):
+    history = []
+    for i in range(n):
+        history.append((x * i, 1.0))
+    a, _ = history[0]
+    a[0] = 100.0
+    return history[0][0].sum() + a.sum() * x[0]
+
+
+@program(numbers(6), 3)
+def length_of_a_text(x, n):
+    label = f"n={n} of {x.shape[0]:3d}"
+    return np.sum(x) * len(label) + len("abc") * x[0]
