@@ -376,7 +376,7 @@ def gaussian_log_density(s, x, mu):
 def keyword_calls_of_numpy(a, b):
     c = np.matmul(a, b)
     s = np.sum(a=c, axis=0) if False else np.sum(c, axis=0)
-    return np.sum(np.clip(s, a_min=-0.5, a_max=0.7)) + np.reshape(c, shape=(9,))[4] + c.sum(axis=(0, 1))
+    return np.sum(np.clip(s, a_min=-0.5, a_max=0.7)) + np.reshape(c, (9,), order="C")[4] + c.sum(axis=(0, 1))
 
 
 @program(numbers(4))

@@ -347,7 +347,7 @@ def transparent(obj: Any) -> Any:
     inner = getattr(obj, "py_func", None)
     if isinstance(inner, FunctionType):
         return inner
-    if getattr(type(obj), "__module__", "").split(".")[0] == "pullback":
+    if str(getattr(type(obj), "__module__", "")).split(".")[0] == "pullback":  # compiled classes may have no text there
         return getattr(obj, "__wrapped__", None)
     return None
 

@@ -159,7 +159,7 @@ def field_names(value: Any) -> tuple[str, ...] | None:
     cls = type(value)
     if dataclasses.is_dataclass(value):
         return tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
-    library = getattr(cls, "__module__", "").split(".")[0]
+    library = str(getattr(cls, "__module__", "")).split(".")[0]
     if library in ("numpy", "pullback") or library in sys.stdlib_module_names:
         return None  # of a generator, a logger, a lock nothing but its identity is of interest
     return tuple(vars(value)) if hasattr(value, "__dict__") else None
@@ -175,7 +175,7 @@ def _is_hashable(value: Any) -> bool:
 
 def _refuse_foreign(value: Any, name: str) -> None:
     cls = type(value)
-    library = cls.__module__.split(".")[0]
+    library = str(cls.__module__).split(".")[0]
     if hasattr(cls, "__array__") or hasattr(cls, "__array_ufunc__") or library in _ARRAY_LIBRARIES:
         raise ArgumentError(
             f"`{name}` is a {cls.__module__}.{cls.__name__}",

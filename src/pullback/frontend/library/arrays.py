@@ -25,7 +25,6 @@ SAME: dict[str, Any] = {
     "argpartition": np.argpartition,
     "argsort": np.argsort,
     "choose": np.choose,
-    "clip": np.clip,
     "cumprod": np.cumprod,
     "cumsum": np.cumsum,
     "diagonal": np.diagonal,
@@ -122,6 +121,11 @@ def astype(
     return scalars.converted(ctx, x, target)
 
 
+def clip(ctx: Context, x: Value, min: Value = NONE, max: Value = NONE, out: Value = NONE) -> Value:
+    """`x.clip(min=0.0)`: np.clip takes its bounds by these names from NumPy 2.1 on only."""
+    return numpy_calls.call(ctx, np.clip, [x, min, max], {"out": out} if given(out) else {})
+
+
 def compress(ctx: Context, x: Value, condition: Value, axis: Value = NONE, out: Value = NONE) -> Value:
     """`x.compress(condition, axis)`."""
     return numpy_calls.call(ctx, np.compress, [condition, x, axis], {"out": out} if given(out) else {})
@@ -173,6 +177,7 @@ METHODS: dict[str, Handler] = {
     "__copy__": copy,
     "flatten": flatten,
     "astype": astype,
+    "clip": clip,
     "compress": compress,
     "tolist": to_list,
     "item": item,

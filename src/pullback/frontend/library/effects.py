@@ -258,7 +258,7 @@ def opaque_method(ctx: Context, owner: Value, name: str, args: Args, kwargs: Kwa
 
 def gauss(ctx: Context, mu: Value = Known(0.0), sigma: Value = Known(1.0)) -> Value:
     """`random.gauss(mu, sigma)`, written as the standard draw that Python makes of it."""
-    draw = ctx.call(_effect_op(random.gauss, _float), [], {}, "draw")
+    draw = ctx.call(_effect_op(random.gauss, _float), [Known(0.0), Known(1.0)], {}, "draw")
     return _plus(ctx, mu, _times(ctx, draw, sigma))
 
 
