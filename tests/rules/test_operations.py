@@ -37,6 +37,8 @@ VAGUE = {  # styles that leave dtype or rank open by design
     np.full,
     np.trapezoid,
 }
+if np.lib.NumpyVersion(np.__version__) < "2.1.0":
+    VAGUE.add(np.unique)  # the shape of its inverse changed from one release to the next
 
 
 def operand_of(value: Any, symbols: Symbols, found: list[tuple[Var, Any]]) -> Operand:

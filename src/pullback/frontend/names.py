@@ -347,7 +347,10 @@ def transparent(obj: Any) -> Any:
     inner = getattr(obj, "py_func", None)
     if isinstance(inner, FunctionType):
         return inner
-    if str(getattr(type(obj), "__module__", "")).split(".")[0] == "pullback":  # compiled classes may have no text there
+    module = getattr(type(obj), "__module__", "")
+    if (
+        isinstance(module, str) and module.split(".")[0] == "pullback"
+    ):  # a compiled class may have no text there
         return getattr(obj, "__wrapped__", None)
     return None
 
