@@ -280,3 +280,108 @@ def history_of_copies(x, n):
     for h in history:
         s += np.sum(h * h)
     return s
+
+
+@program(numbers(4, 4), 0.3)
+@program(numbers(4, 4), -0.3)
+def bound_anew_on_one_path_in_a_loop_over_rows(m, c):
+    b = m.copy()
+    for row in b * 1.5:
+        if row[0] > 0.8:
+            row += row
+            continue
+        elif c < 0.2:
+            b = b[::-1] * 0.7
+        np.fill_diagonal(b, c)
+        b[0] += row
+    return np.sum(b * b)
+
+
+@program(numbers(4), numbers(4, 4), 0.3)
+def bound_anew_on_one_path_in_a_loop_over_several(x, m, c):
+    b = m.copy()
+    for i, (v, row) in enumerate(zip(x + 1.0, reversed(b * 2.0))):
+        if v > 1.5:
+            b *= v
+        elif c > 0.2:
+            b = b[::-1] * 0.7
+        b[i] = c * row
+    return np.sum(b * b)
+
+
+@program(numbers(4), numbers(4, 4), 0.3, refused="may share memory with another value")
+def rows_of_what_is_bound_anew(x, m, c):
+    b = m.copy()
+    s = 0.0
+    for row in b:
+        if c > 0.2:
+            b = b[::-1] * 0.7
+        b[1] = c * row
+        s += np.sum(b * row * x)
+    return s
+
+
+@program(numbers(4), 0.3)
+def an_iterator_sees_a_later_write(x, c):
+    b = x.copy()
+    pairs = zip(b, x)
+    if c > 0.0:
+        b[0] = c * x[1]
+    b = b * 2.0
+    s = b[0]
+    for v, w in pairs:
+        s += v * w * c
+    return s
+
+
+@program(numbers(4), 0.3, refused="may share memory with `pairs`")
+def an_iterator_over_one_of_two_arrays(x, c):
+    a, b = x.copy(), x * 2.0
+    one = a if c > 0.0 else b
+    pairs = enumerate(one)
+    one[0] = 5.0
+    s = 0.0
+    for i, v in pairs:
+        s += v * (i + 1)
+    return s
+
+
+def _halve(u):
+    u *= 0.5
+    return u
+
+
+@program(numbers(4, 4), refused="may share memory with another value")
+def array_or_number_changed_by_a_helper(m):
+    v = np.sin(np.squeeze(m[1:2]))
+    w = _halve(v)
+    return np.sum(v * w)
+
+
+@program(numbers(4, 4), refused="may share memory with `w`")
+def array_or_number_of_two_names(m):
+    v = np.sin(np.squeeze(m[1:2]))
+    w = v
+    v *= 0.5
+    return np.sum(v * w)
+
+
+@program(numbers(4, 4), refused="may share memory with `w`")
+def array_or_number_of_two_names_in_a_loop(m):
+    v = np.sin(np.squeeze(m[1:2]))
+    w = v
+    for _ in range(3):
+        v *= 0.5
+        w = v * w
+    return np.sum(v * w)
+
+
+@program(numbers(4, 4))
+def array_or_number_of_one_name(m):
+    v = np.sin(np.squeeze(m[1:2]))
+    for _ in range(3):
+        v *= np.sum(v)
+        w = v
+        w -= 0.1
+        v = w * 2.0
+    return np.sum(v)

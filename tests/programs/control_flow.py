@@ -503,3 +503,32 @@ def undefined_until_the_second_iteration(x):
             s += prev * x[i]
         prev = x[i] ** 2
     return s
+
+
+@program(numbers(4), numbers(4, 4), True)
+@program(numbers(4), numbers(4, 4), False)
+def array_of_one_branch_in_a_loop(x, m, flag):
+    u = np.tanh(m @ x)
+    b = m.copy()
+    for i in range(0, 4, 2):
+        low = u[i] < u[1] if flag else u[i] < -2.0
+        if low:
+            q = np.concatenate([x[2:], u[:2]])
+        u[i] *= x[i]
+        if low:
+            b[1] += q * u
+    return np.sum(b * b)
+
+
+@program(numbers(4), 3)
+@program(numbers(4), 0)
+def number_of_one_branch_in_a_loop(x, n):
+    s = 0.0
+    for i in range(n):
+        late = x[i] < x[i + 1]
+        if late:
+            scale = np.sum(x[i:]) * s
+        s = s + x[i] * x[i]
+        if late:
+            s = np.sin(s) * scale + s
+    return s

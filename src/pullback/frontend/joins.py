@@ -135,6 +135,9 @@ class Merge:
                         self._collect(x, y)
             case BoundMethod(), BoundMethod():
                 self._collect(a.owner, b.owner)
+            case (IterValue(), IterValue() | None) | (None, IterValue()):
+                for one, two in _runs_over(a, b):
+                    self._collect(one, two)
 
     def _collect_contents(self, a: Value | None, b: Value | None) -> None:
         first, second = self._content(True, a), self._content(False, b)
@@ -534,6 +537,14 @@ def _aligned(
 def _zip_items(a: Value | None, b: Value | None) -> list[tuple[Value | None, Value | None]]:
     one = a.items if isinstance(a, TupleValue) else None
     two = b.items if isinstance(b, TupleValue) else None
+    return _aligned(one, two)
+
+
+def _runs_over(a: Value | None, b: Value | None) -> list[tuple[Value | None, Value | None]]:
+    """What an iterator reads its items from; two different ones are no one value afterwards."""
+    if a is not None and b is not None and a is not b:
+        return []
+    one, two = (x.over if isinstance(x, IterValue) else None for x in (a, b))
     return _aligned(one, two)
 
 

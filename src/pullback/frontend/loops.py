@@ -66,8 +66,7 @@ class Loops(Branches):
     def do_For(self, stmt: ast.For) -> None:
         """`for target in iterable`."""
         value = self.evaluate(stmt.iter)
-        if isinstance(value, IterValue) and value.range_ is not None:
-            del self.temps[self.base :]  # the bounds of a range refer to nothing
+        self.temps[self.base :] = [value]  # what it was made from, a loop need not keep
         it = iteration.needed(self, value, "for")
         cell = self.cell(value) if isinstance(value, CellRef) else None
 
@@ -229,7 +228,7 @@ class Loops(Branches):
             second = self.operand(self.operator("+", start, step, hint="second"))
             length = it.length - 1 if isinstance(it.length, int) else it.length
             item = it.item if it.range_ is None else lambda index: index
-            remaining = IterValue(length, item, (second, bounds[1], bounds[2]))
+            remaining = IterValue(length, item, (second, bounds[1], bounds[2]), over=it.over)
             again = body if it.range_ is not None else lambda index: body(it.item(index))
             if length != 0:
                 self.for_loop(node, remaining, again, peel=False)

@@ -255,8 +255,8 @@ class Core(ABC):
             return Known(operand.value)
         match style:
             case Array(_, axes):
-                if axes is None or cells:
-                    return self.frozen(operand, cells)
+                if axes is None or cells:  # a mark of its own tells of the names that will share it
+                    return self.frozen(operand, cells or frozenset((self.fresh_number(),)))
                 return self.new_array(operand)
             case ListOf():
                 return self.new_cell(GrowingCell(operand, cells))
@@ -282,7 +282,7 @@ class Core(ABC):
                 found.add(cell)
             case FrozenRef(_, cells):
                 found |= cells
-            case TupleValue(items):
+            case TupleValue(items) | IterValue(over=items):
                 for item in items:
                     self._collect_cells(item, found)
             case CellRef(cell):

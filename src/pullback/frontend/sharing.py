@@ -19,6 +19,7 @@ from pullback.frontend.values import (
     FrozenRef,
     FunctionValue,
     GrowingCell,
+    IterValue,
     TupleValue,
     Value,
 )
@@ -51,7 +52,7 @@ class Sharing(Names):
             name, value, inside = pending.pop()
             yield name, value, inside
             match value:
-                case TupleValue(items):
+                case TupleValue(items) | IterValue(over=items):
                     pending += [(name, v, True) for v in items]
                 case CellRef(number) if number not in seen:
                     seen.add(number)
@@ -105,6 +106,13 @@ class Sharing(Names):
             names[key] = fresh
         self.temps[:] = [fresh if v is target else v for v in self.temps]
         return fresh
+
+    def check_held_once(self, target: FrozenRef) -> None:
+        """Refuse what changes a value in place if it is an array, and not if it is a number, under two names."""
+        held = [(name, inside) for name, value, inside in self.live() if value is target]
+        holders = dict.fromkeys(held)
+        if len(holders) > 1 or sum(inside for _, inside in held) > 1:
+            self._refuse_frozen(next(iter(holders))[0])
 
     def _touches(self, value: Value, target: FrozenRef) -> bool:
         match value:

@@ -220,6 +220,7 @@ class Statements(Access):
 
     def _in_place_unknown(self, symbol: str, current: FrozenRef, value: Value, stmt: ast.AugAssign) -> Value:
         """An array or a NumPy scalar, which only the run time knows: the same where nothing shares it."""
+        self.at_end(lambda: self.check_held_once(current))
         self.thaw(current)
         new = self.binary(symbol, current, value, stmt)
         before, after = self.style(current), self.style(new)

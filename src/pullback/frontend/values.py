@@ -112,13 +112,15 @@ class IterValue:
     `length`: a Python int where known at compile time (then a `for` over it is still a loop unless items are of
     different structure), else an integer Operand.  `item(index)` gives the Value at an index (Known int or Num).
     `range_` holds (start, stop, step) operands when it is a plain range.  `reusable`: it is no iterator in Python's
-    sense but a view (of a dict), good for any number of uses.
+    sense but a view (of a dict), good for any number of uses.  `over`: the values that the items are read from; they
+    live as long as this does.
     """
 
     length: int | Operand
     item: Callable[[Value], Value]
     range_: tuple[Operand, Operand, Operand] | None = None
     reusable: bool = False
+    over: tuple[Value, ...] = ()
 
 
 Value: TypeAlias = (

@@ -255,7 +255,7 @@ def _view(ctx: Context, owner: Value, part: Callable[[Any, Value], Value]) -> Va
             )
         return part(known[place], table[known[place]])
 
-    return IterValue(len(known), item, reusable=True)
+    return IterValue(len(known), item, reusable=True, over=(owner,))
 
 
 def update(ctx: Context, owner: Value, other: Value = NONE, /, **named: Value) -> Value:

@@ -213,7 +213,7 @@ def repeat(ctx: Context, item: Value, times: Value = NONE) -> Value:
     if not given(times):
         ctx.refuse("`itertools.repeat` without end", "give the number of times")
     it = iteration.range_(ctx, times)
-    return IterValue(it.length, lambda index: item)
+    return IterValue(it.length, lambda index: item, over=(item,))
 
 
 FUNCTIONS: dict[Any, Handler] = {

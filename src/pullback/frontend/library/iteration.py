@@ -40,9 +40,8 @@ def iterator(ctx: Context, value: Value) -> IterValue | None:
         return value
     items = ctx.iterate(value)
     if items is not None and isinstance(value, CellRef) and isinstance(ctx.cell(value), ListCell):
-        return IterValue(
-            len(items), lambda index: ctx.subscript(value, index)
-        )  # as it is when the item is asked for
+        # as it is when the item is asked for
+        return IterValue(len(items), lambda index: ctx.subscript(value, index), over=(value,))
     if items is not None:
         return of_items(ctx, items)
     style = ctx.style(value)
@@ -82,14 +81,14 @@ def of_items(ctx: Context, items: Sequence[Value]) -> IterValue:
         packed = ctx.operand(TupleValue(tuple(items)))
         return ctx.wrap(ctx.builder.call(core.list_get, packed, ctx.operand(index), hint="item"), items)
 
-    return IterValue(len(items), item)
+    return IterValue(len(items), item, over=tuple(items))
 
 
 def _of_list(ctx: Context, value: Value) -> IterValue:
     def item(index: Value) -> Value:
         return ctx.subscript(value, index)
 
-    return IterValue(ctx.builder.call(core.list_len, ctx.operand(value), hint="n"), item)
+    return IterValue(ctx.builder.call(core.list_len, ctx.operand(value), hint="n"), item, over=(value,))
 
 
 def _of_rows(ctx: Context, value: Value) -> IterValue:
@@ -98,7 +97,8 @@ def _of_rows(ctx: Context, value: Value) -> IterValue:
     def item(index: Value) -> Value:
         return ctx.subscript(value, index)
 
-    return IterValue(length.obj if isinstance(length, Known) else ctx.operand(length), item)
+    rows = length.obj if isinstance(length, Known) else ctx.operand(length)
+    return IterValue(rows, item, over=(value,))
 
 
 def length_value(it: IterValue) -> Value:
@@ -171,7 +171,7 @@ def enumerate_(ctx: Context, iterable: Value, start: Value = Known(0)) -> Value:
         number = index if _is(start, 0) else ctx.call(core.OPERATORS["+"], [start, index], hint="i")
         return TupleValue((number, it.item(index)))
 
-    return IterValue(it.length, item)
+    return IterValue(it.length, item, over=(it,))
 
 
 def zip_(ctx: Context, *iterables: Value, strict: Value = Known(False)) -> Value:
@@ -185,7 +185,7 @@ def zip_(ctx: Context, *iterables: Value, strict: Value = Known(False)) -> Value
     def item(index: Value) -> Value:
         return TupleValue(tuple(it.item(index) for it in its))
 
-    return IterValue(shortest(ctx, [it.length for it in its]), item)
+    return IterValue(shortest(ctx, [it.length for it in its]), item, over=tuple(its))
 
 
 def _check_strict(ctx: Context, its: Sequence[IterValue]) -> None:
@@ -237,7 +237,7 @@ def reversed_(ctx: Context, sequence: Value) -> Value:
             return it.item(Known(last.obj - index.obj))
         return it.item(ctx.call(core.OPERATORS["-"], [last, index], hint="i"))
 
-    return IterValue(it.length, item)
+    return IterValue(it.length, item, over=(it,))
 
 
 def map_(ctx: Context, fn: Value, *iterables: Value) -> Value:
@@ -249,7 +249,7 @@ def map_(ctx: Context, fn: Value, *iterables: Value) -> Value:
     def item(index: Value) -> Value:
         return ctx.call_value(fn, [it.item(index) for it in its], {})
 
-    return IterValue(shortest(ctx, [it.length for it in its]), item)
+    return IterValue(shortest(ctx, [it.length for it in its]), item, over=(fn, *its))
 
 
 def product_(ctx: Context, its: Sequence[IterValue]) -> IterValue:
@@ -267,7 +267,8 @@ def product_(ctx: Context, its: Sequence[IterValue]) -> IterValue:
         parts.append(its[0].item(index))
         return TupleValue(tuple(reversed(parts)))
 
-    return IterValue(total.obj if isinstance(total, Known) else ctx.operand(total), item)
+    count = total.obj if isinstance(total, Known) else ctx.operand(total)
+    return IterValue(count, item, over=tuple(its))
 
 
 def total_is_one(total: Value) -> bool:
