@@ -1,20 +1,21 @@
 """Seeded faults: each breaks the compiler in one place, as a slip of the hand would.
 
-A fault is a function that patches the compiler; the random programs must find it.
+A fault is a function that patches the compiler; the random programs must find it.  The late ones are those that only
+one program in some hundred shows: they run under `--long`.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pullback.dispatch import entry, outside
-from pullback.frontend import machine
+from pullback.frontend import joins, machine, sharing
 from pullback.ir import core_ops as core
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import FRESH, Call, Const, Seq, Var
@@ -38,13 +39,30 @@ cse, dce, fold, simplify = (
 )
 
 Patch = pytest.MonkeyPatch
-FAULTS: dict[str, Callable[[Patch], None]] = {}
+Patcher = Callable[[Patch], None]
 
 
-def fault(patch: Callable[[Patch], None]) -> Callable[[Patch], None]:
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A way to break the compiler; `late`: it takes many programs to find."""
+
+    apply: Patcher
+    late: bool = False
+
+
+FAULTS: dict[str, Fault] = {}
+
+
+def fault(apply: Patcher) -> Patcher:
     """Enter a fault in the table."""
-    FAULTS[patch.__name__] = patch
-    return patch
+    FAULTS[apply.__name__] = Fault(apply)
+    return apply
+
+
+def late_fault(apply: Patcher) -> Patcher:
+    """Enter a fault in the table that many programs do not show."""
+    FAULTS[apply.__name__] = Fault(apply, late=True)
+    return apply
 
 
 def _rule(patch: Patch, op: Any, rule: Callable[..., None]) -> None:
@@ -339,12 +357,6 @@ def dead_slots_that_live(patch: Patch) -> None:
 
 
 @fault
-def the_other_branch_is_taken(patch: Patch) -> None:
-    real = fold._Fold._splice
-    patch.setattr(fold._Fold, "_splice", lambda self, stmt, taken: real(self, stmt, not taken))
-
-
-@fault
 def loops_over_constants_vanish(patch: Patch) -> None:
     patch.setattr(
         fold._Fold,
@@ -439,16 +451,38 @@ def _alias(patch: Patch, op: Any) -> None:
 
 @fault
 def writes_through_views_are_lost(patch: Patch) -> None:
-    real = machine.Machine.write
+    real = machine.Core.write
 
     def wrong(self: Any, target: Any, steps: Any, value: Any) -> None:
         if not getattr(target, "path", ()):
             real(self, target, steps, value)
 
-    patch.setattr(machine.Machine, "write", wrong)
+    patch.setattr(machine.Core, "write", wrong)
 
 
 @fault
 def stale_guards(patch: Patch) -> None:
     patch.setattr(outside.Watch, "holds", lambda self, values: True)
     patch.setattr(entry._Entry, "guard", lambda self, guard: None)
+
+
+@fault
+def references_that_disagree_are_one(patch: Patch) -> None:
+    patch.setattr(joins.Merge, "_renames", lambda self, a, b: True)
+
+
+@fault
+def snapshots_may_be_written(patch: Patch) -> None:
+    patch.setattr(sharing.Sharing, "check_not_shared", lambda self, number, items=True: None)
+
+
+@fault
+def views_keep_what_they_showed(patch: Patch) -> None:
+    patch.setattr(machine.Core, "view", lambda self, array, step: self.wrap(_seen(self, array, step)))
+
+
+def _seen(machine: Any, array: Any, step: Any) -> Any:
+    """The elements of a view as they are now."""
+    if step.kind == "view":
+        return machine.builder.call(step.meta, machine.operand(array), *step.items)
+    return machine.builder.call(core.load, machine.operand(array), step)

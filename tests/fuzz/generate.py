@@ -230,6 +230,10 @@ class Writer:
             lambda: f"np.stack([{v}, {w}]).mean(axis=0)",
             lambda: f"{v} / (1.5 + {w} * {w})",
             lambda: f"np.zeros(4) + {s}",
+            lambda: f"np.sin({m}.ravel()[{self.choose('2:6', '::4', '12:')}])",
+            lambda: f"np.diagonal({m}) + np.squeeze({m}[1:2], axis=0)",
+            lambda: f"np.asarray({v}) * np.reshape({m}, (2, 8))[1, ::2]",
+            lambda: f"np.maximum({m}, {s}).T.min(axis=1)",
         ]
         return self.random.choice(choices)()
 
@@ -250,6 +254,9 @@ class Writer:
             f"np.stack([{v}, {w}, {v} * {w}, {m}[0]])",
             f"{m}[::-1] * 0.7",
             f"np.broadcast_to({v}, (4, 4)) * {m}",
+            f"{m}.T + {k}",
+            f"np.swapaxes({m}, 0, 1) - {k} * {s}",
+            f"np.sin({m}.reshape(2, 8)).reshape(4, 4)",
         )
 
     def test(self, scope: Scope) -> str:
@@ -517,8 +524,6 @@ class Writer:
         m, v = self.pick(scope, "m"), self.pick(scope, "v")
         self.count += 1
         row = f"row{self.count}"
-        scope = scope.inner()
-        scope.fixed.add(m)  # bound anew by one path, it may be refused as a target of writes
         match self.random.randrange(4):
             case 0 if scope.names["l"]:
                 rows = self.pick(scope, "l")
