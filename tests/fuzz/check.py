@@ -203,7 +203,7 @@ class _Check:
         if bits(got) != bits(value) or bits(kept) != bits(pullback(type(got)(1.0))):
             raise Mismatch("the pair: another value, or a pullback that changes")
         self._close(kept, grads, "pair and joint form differ")
-        if self.seed % 8 == 2:
+        if self.seed % 2 == 0 and "mix" in self.f.__code__.co_names:
             self._redefined()
         if self.seed % 2:
             copying = self._joint(bufferize=False)
