@@ -90,9 +90,12 @@ def run(program: Program, options: dict[str, bool]) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", [n for n, p in PROGRAMS.items() if not p.refused])
-def test_program(name: str) -> None:
+def test_program(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program = PROGRAMS[name]
-    results = {mode: run(program, options) for mode, options in MODES.items()}
+    results = {}
+    for mode, options in MODES.items():
+        monkeypatch.setenv("PULLBACK_VERIFY", "1" if mode == "optimised" else "")
+        results[mode] = run(program, options)
     for a, b in zip(leaves(results["optimised"]), leaves(results["copying"]), strict=True):
         assert np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc"), (
             "copying every store changes bits"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pullback.ir.nodes import Alias, Call, Op, Pack
+from pullback.ir.nodes import ABSENT, UNDEF, Alias, Call, Const, Op, Pack
 from pullback.styles.broadcast import as_array, broadcast_axes, elementwise, ufunc_dtypes, ufunc_style
 from pullback.styles.indexing import index_array, is_basic
 from pullback.styles.join import join
@@ -127,8 +127,8 @@ def style_of(operand: Any) -> Style:
         if operand.kind == "view":
             items = (Static(operand.meta), *items)
         return Tup(items, operand.kind)
-    if hasattr(operand, "value"):
-        return Undef() if repr(operand.value) == "undef" else Static(operand.value)
+    if isinstance(operand, Const):
+        return Undef() if operand.value is UNDEF or operand.value is ABSENT else Static(operand.value)
     out: Style = operand.style
     return out
 
@@ -264,6 +264,15 @@ def _number_style(bar: Style, cls: Style) -> Style:
 
 
 number = Op("number", lambda bar, cls: cls(bar), _number_style)  # float(bar), complex(bar)
+
+
+def _known_style(value: Style, style: Style) -> Style:
+    assert isinstance(style, Static) and isinstance(style.value, Scalar | Array | ListOf | Tup)
+    return style.value
+
+
+# a value of which more is known than can be inferred: a cotangent has the shape of its primal
+known = Op("known", lambda value, style: value, _known_style, Alias("view", (0,)))
 
 # --------------------------------------------------------------------------------------------------- shapes
 

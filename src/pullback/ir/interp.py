@@ -14,6 +14,7 @@ import numpy as np
 
 from pullback.ir.core_ops import begin_reverse
 from pullback.ir.nodes import (
+    ABSENT,
     UNDEF,
     Block,
     Call,
@@ -71,7 +72,7 @@ class Machine:
             case Var():
                 return self.values[operand]
             case Const():
-                return operand.value
+                return None if operand.value is ABSENT else operand.value
             case Pack():
                 return self._pack(operand)
 

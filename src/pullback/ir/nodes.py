@@ -14,8 +14,9 @@
 Blocks see the values of the blocks around them.  A loop's `params` are its carried values: `inits` at entry, `yields`
 after each iteration, `results` after the last.  A loop with `go` stops after an iteration in which it is false (`break`
 and early `return` are only this).  Several `iters` run in step (zip of equal lengths), one index each.  `cond` sees the
-params; the body does not see the values of `cond`.  `Const(UNDEF)` is a name not bound on this path.  Identity is the
-identity of the `Var` object; `hint` is the user's name for it.
+params; the body does not see the values of `cond`.  `Const(UNDEF)` is a name not bound on this path, `Const(ABSENT)` a
+value that nothing reads when this path is taken.  Identity is the identity of the `Var` object; `hint` is the user's
+name for it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,15 @@ class _Undef:
         return "undef"
 
 
+class _Absent:
+    """What stands for a value on the paths that do not have it, to fill its place in a list or tuple: None."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
 UNDEF = _Undef()
+ABSENT = _Absent()
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -206,7 +206,8 @@ class _Printer:
         if isinstance(operand, Var):
             return self.name(operand)
         if isinstance(operand, Const):
-            return constant(operand.value)
+            known = isinstance(operand.value, Scalar | Array | ListOf | Tup)
+            return self.style(operand.value) if known else constant(operand.value)
         return self._display(operand, [self.operand(item) for item in operand.items])
 
     def _display(self, pack: Pack, items: list[str]) -> str:

@@ -28,6 +28,7 @@ from pullback.ir.core_ops import OPERATORS, style_of
 from pullback.ir.nodes import Call, Const, Function, Op, Operand, Var
 from pullback.ir.walk import statements, variables_in
 from pullback.passes.rewrite import Rewriter
+from pullback.styles.join import below
 from pullback.styles.style import Array, Scalar, Style, numeric
 
 Outcome: TypeAlias = Call | Operand
@@ -195,7 +196,13 @@ def _negative(walk: _Simplify, call: Call) -> Outcome:
     return call
 
 
+def _known(walk: _Simplify, call: Call) -> Outcome:
+    """Where no more is known than before."""
+    return call.args[0] if below(style_of(call.args[0]), call.targets[0].style) else call
+
+
 _RULES: dict[Op, Callable[[_Simplify, Call], Outcome]] = {
+    core.known: _known,
     core.scale: _scale,
     core.accumulate: _accumulate,
     _MINUS: _negative,

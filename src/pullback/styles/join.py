@@ -51,6 +51,16 @@ def join(a: Style, b: Style) -> Style:
     return a if a == b else Anything()
 
 
+def covering(*styles: Style) -> Style:
+    """A style that holds every value of some styles: their join; of unknown rank where numbers meet arrays."""
+    out: Style = Undef()
+    for style in styles:
+        out = join(out, style)
+    if isinstance(out, Array) and not all(below(style, out, free=lambda dim: True) for style in styles):
+        return Array(out.dtype, None, False, out.kind)
+    return out
+
+
 def _is_list(s: Style) -> bool:
     return isinstance(s, ListOf) or (isinstance(s, Tup) and s.kind == "list")
 

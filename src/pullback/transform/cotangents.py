@@ -15,6 +15,7 @@ from pullback.ir.builder import Builder
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Const, Op, Operand, Pack, Var
 from pullback.rules.registry import op_of
+from pullback.styles.join import below
 from pullback.styles.style import (
     PY_INT,
     Array,
@@ -70,6 +71,13 @@ def bar_style(style: Style, loose: bool = False) -> Style:
 def _is_tuple(style: Style) -> bool:
     """Whether values are tuples, as the items of run-time lists may be: a list of the items' cotangents serves them."""
     return isinstance(style, Tup) and style.kind in ("tuple", "list")
+
+
+def known(builder: Builder, bar: Operand, style: Style) -> Operand:
+    """A cotangent where a style is called for that it has, whether or not that could be inferred."""
+    if below(style_of(bar), style, free=lambda dim: True):
+        return bar
+    return builder.call(core.known, bar, Const(style), hint=bar.hint if isinstance(bar, Var) else "bar")
 
 
 def is_zero(bar: Operand) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from pullback.errors import Loc
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
 from pullback.ir.nodes import Call, Const, Operand, Stmt, Var
@@ -34,7 +35,7 @@ def opaque_call(sweep: Sweeping, call: Call, rule: Opaque, out_bar: Operand) -> 
     fn = (Const(call.op.fn),) if rule.generic else ()
     forward: list[Stmt] = [
         Call((both,), core.call_effect, (Const(rule.call), *fn, *call.args), call.kwargs, call.loc),
-        Call((out,), core.list_get, (both, Const(0)), loc=call.loc),
+        *_item(both, 0, out, call.loc),
         Call((pullback,), core.list_get, (both, Const(1)), loc=call.loc),
     ]
     bars = sweep.builder.call(core.call_effect, pullback, out_bar, hint=f"{out.hint}_bars")
@@ -51,5 +52,13 @@ def _share_out(sweep: Sweeping, operands: Sequence[Operand], bars: Var) -> None:
         if len(operands) == 1:
             sweep.builder.add(Call((bar,), core.same, (bars,), loc=sweep.builder.loc))
         else:
-            sweep.builder.add(Call((bar,), core.list_get, (bars, Const(i)), loc=sweep.builder.loc))
+            for stmt in _item(bars, i, bar, sweep.builder.loc):
+                sweep.builder.add(stmt)
         sweep.accumulate(operand, fit(sweep.builder, bar, operand))
+
+
+def _item(items: Var, i: int, var: Var, loc: Loc) -> tuple[Stmt, ...]:
+    """`var` as an item of a tuple of which nothing is known."""
+    item = Var(var.hint, Anything())
+    get = Call((item,), core.list_get, (items, Const(i)), loc=loc)
+    return get, Call((var,), core.known, (item, Const(var.style)), loc=loc)

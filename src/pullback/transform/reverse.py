@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pullback.ir.builder import Builder
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import (
+    ABSENT,
     Block,
     Call,
     Const,
@@ -24,7 +25,7 @@ from pullback.ir.nodes import (
     While,
 )
 from pullback.ir.walk import definitions, free_variables
-from pullback.styles.join import join
+from pullback.styles.join import covering
 from pullback.transform.bars import Bars
 from pullback.transform.choose import Choices
 from pullback.transform.cotangents import add, bar_hint, exact, give_name, zero
@@ -132,7 +133,7 @@ class Sweep:
         ]
         forward = _lift(stmt, needs)
         results = tuple(
-            Var(bar_hint(v), join(style_of(a), style_of(b)))
+            Var(bar_hint(v), covering(style_of(a), style_of(b)))
             for v, a, b in zip(wanted, needs[0].ends, needs[1].ends, strict=True)
         )
         self.builder.add(
@@ -183,7 +184,7 @@ class Sweep:
 def _lift(stmt: If, needs: Sequence[Needs]) -> If:
     """The forward branch statement, yielding what its reverse needs; None on the side that does not have it."""
     then_yields, else_yields, results = list(stmt.then_yields), list(stmt.else_yields), list(stmt.results)
-    none = Const(None)
+    none = Const(ABSENT)
     for side, need in enumerate(needs):
         mapping: dict[Var, Operand] = {}
         for var in need.saved:

@@ -266,6 +266,7 @@ ACCESS_RULES: dict[Op, Callable[..., None]] = {
         (core.same, _copy),
         (core.cast, _copy),
         (core.number, _copy),
+        (core.known, _copy),
         (core.make_list, _make_list),
         (core.list_append, _append),
         (core.list_get, _list_get),

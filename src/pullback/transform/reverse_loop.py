@@ -31,9 +31,10 @@ from pullback.ir.nodes import (
     While,
 )
 from pullback.ir.walk import definitions, free_variables, targets
+from pullback.styles.join import below, covering
 from pullback.styles.style import PY_INT, Array, ListOf, Scalar, Style, numeric
 from pullback.transform.bars import Bars
-from pullback.transform.cotangents import add, bar_hint, bar_style, zero
+from pullback.transform.cotangents import add, bar_hint, bar_style, known, zero
 from pullback.transform.residuals import Needs, resolve
 
 
@@ -65,14 +66,17 @@ class Sweeping(Protocol):
 class _Slot:
     """A carried cotangent, of `var` inside the loop.
 
-    `param` is the cotangent at the end of a forward iteration, `result` that at entry of the loop; `steady`: the value
-    has one shape in all iterations, as far as styles prove it.
+    `param` is the cotangent at the end of a forward iteration, `result` that at entry of the loop; both have a style
+    for all iterations, and `at_end` and `at_entry` are what more is known there.  `steady`: the value has one shape in
+    all iterations, as far as styles prove it.
     """
 
     var: Var
     init: Operand
     param: Var
     result: Var
+    at_end: Style
+    at_entry: Style
     steady: bool = True
 
 
@@ -124,15 +128,20 @@ class _Reversal:
         bar = self.sweep.bars.pop(result)
         if bar is None:
             bar = self.sweep.zero(result)
-        at_end = Var(bar_hint(param), bar_style(_style(end, param), loose=param in unbound or end in unbound))
-        at_entry = Var(bar_hint(param), bar_style(_style(init, param), loose=param in unbound))
-        return _Slot(param, bar, at_end, at_entry, steady and param not in unbound)
+        at_end = bar_style(_style(end, param), loose=param in unbound or end in unbound)
+        at_entry = bar_style(_style(init, param), loose=param in unbound)
+        style = covering(bar_style(param.style, loose=param in unbound), at_end, at_entry, style_of(bar))
+        if below(style_of(bar), at_end) and below(bar_style(param.style), at_end):
+            style = at_end
+        slot = (Var(bar_hint(param), style), Var(bar_hint(param), style))
+        return _Slot(param, bar, *slot, at_end, at_entry, steady and param not in unbound)
 
     def _outer_slot(self, var: Var) -> _Slot:
         bar = self.sweep.bars.get(var)
         init = self.sweep.zero(var) if bar is None else bar
         style = bar_style(var.style, var in self.sweep.facts.unbound)
-        return _Slot(var, init, Var(bar_hint(var), style), Var(bar_hint(var), style))
+        init = known(self.builder, init, style)
+        return _Slot(var, init, Var(bar_hint(var), style), Var(bar_hint(var), style), style, style)
 
     def _lists(self) -> list[Var]:
         """The run-time lists whose active items the loop runs over."""
@@ -158,7 +167,8 @@ class _Reversal:
                 for slot in outer:
                     sweep.bars.set(slot.var, slot.param)
                 for k, slot in zip(self.carried, carried, strict=True):
-                    sweep.accumulate_exact(self.stmt.yields[k], slot.param)
+                    bar = known(self.builder, slot.param, slot.at_end)
+                    sweep.accumulate_exact(self.stmt.yields[k], bar)
                 forward = sweep.block(self.stmt.body.stmts)
                 for index, it in self._active_items():
                     self._item_bar(index, it)
@@ -186,7 +196,8 @@ class _Reversal:
         with self.builder.block() as more:
             for slot in (*carried, *outer):
                 bar = table.get(slot.var)
-                ends.append(self._no_more(slot) if bar is None else bar)
+                bar = self._no_more(slot) if bar is None else bar
+                ends.append(known(self.builder, bar, slot.param.style))
         reverse += more
         return tuple(ends)
 
@@ -322,12 +333,12 @@ class _Reversal:
         bars = list(zip(slots, results, strict=False))
         for slot, bar in bars[len(self.carried) :]:
             self.sweep.bars.set(slot.var, bar)
-        for k, (_, bar) in zip(self.carried, bars, strict=False):
+        for k, (slot, bar) in zip(self.carried, bars, strict=False):
             init = self.stmt.inits[k]
             if isinstance(init, Pack):
                 self._into_pack(init, bar)
             else:
-                self.sweep.accumulate_exact(init, bar)
+                self.sweep.accumulate_exact(init, known(self.builder, bar, slot.at_entry))
 
     def _into_pack(self, init: Pack, bar: Var) -> None:
         """A carried run-time list that starts as a display: the cotangents of its first items."""

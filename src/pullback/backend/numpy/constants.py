@@ -18,7 +18,7 @@ import numpy as np
 
 from pullback import runtime
 from pullback.ir import core_ops as core
-from pullback.ir.nodes import UNDEF, Call, Const, Function, Op, Operand, Pack
+from pullback.ir.nodes import ABSENT, UNDEF, Call, Const, Function, Op, Operand, Pack
 from pullback.ir.walk import block_ends, definitions, own_operands, param_variables, statements
 from pullback.rules.registry import path_of
 
@@ -159,6 +159,8 @@ class Globals:
         kind = type(value)
         if value is None or value is Ellipsis or kind in (bool, str, bytes):
             return ast.Constant(value)
+        if value is ABSENT:
+            return ast.Constant(None)
         literal = _LITERALS.get(kind)
         if literal is not None:
             return literal(self, value)

@@ -22,6 +22,7 @@ from pullback.ir import core_ops as core
 from pullback.ir.nodes import UNDEF, Call, Function, Operand, Pack, Param, Stmt, Var
 from pullback.ir.walk import statements
 from pullback.passes.bufferize import Copy, bufferize
+from pullback.passes.known import drop_known
 
 __all__ = ["Copy", "Generated", "emit_module"]
 
@@ -64,7 +65,7 @@ class _Module:
         self.copies: list[Copy] = []
         self.functions: list[Function] = []
         for function in functions:
-            done = bufferize(function, in_place=in_place, copy_residuals=copy_residuals)
+            done = bufferize(drop_known(function), in_place=in_place, copy_residuals=copy_residuals)
             self.functions.append(done.function)
             self.copies += done.copies
         self.globals = Globals(self.functions)

@@ -11,7 +11,21 @@ from typing import TypeVar
 from pullback.errors import Loc
 from pullback.ir import core_ops as core
 from pullback.ir.core_ops import style_of
-from pullback.ir.nodes import Block, Call, Const, For, Function, If, Op, Operand, Pack, Stmt, Var, While
+from pullback.ir.nodes import (
+    ABSENT,
+    Block,
+    Call,
+    Const,
+    For,
+    Function,
+    If,
+    Op,
+    Operand,
+    Pack,
+    Stmt,
+    Var,
+    While,
+)
 from pullback.ir.walk import statements
 from pullback.passes.buffers.deaths import asks_shape
 from pullback.passes.buffers.decide import Decisions
@@ -173,7 +187,7 @@ def _maybe_absent(function: Function) -> set[Var]:
         before = len(found)
         for stmt in reversed(branches):
             for result, *yields in zip(stmt.results, stmt.then_yields, stmt.else_yields, strict=True):
-                if any(y in found or (isinstance(y, Const) and y.value is None) for y in yields):
+                if any(y in found or (isinstance(y, Const) and y.value is ABSENT) for y in yields):
                     found.add(result)
     return found
 
