@@ -19,12 +19,13 @@ from pullback.backend.numpy.module import Generated, emit_module
 from pullback.frontend.environment import Environment
 from pullback.frontend.lower import Lowered, lower_function
 from pullback.frontend.signature import Signature
+from pullback.ir.callee import reachable
 from pullback.ir.nodes import Function
 from pullback.ir.pretty import pretty
 from pullback.ir.verify import verify
 from pullback.passes import optimize
 from pullback.transform.choose import Choices
-from pullback.transform.gradient import Request, joint, pair
+from pullback.transform.gradient import Request, callee_pair, joint, pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,10 @@ class Compiled:
         if key not in self._generated:
             functions = self.gradient_functions(module)
             generated = emit_module(
-                functions,
+                [*functions, *(c.body() for c in reachable(functions))],
                 guarded=guarded,
                 bufferize=self.options.bufferize,
-                copy_residuals=self.options.copy_residuals,
+                copy_residuals=self.options.copy_residuals and module == "pair",
             )
             _dump("source", generated.source)
             self._generated[key] = generated
@@ -90,7 +91,23 @@ class Compiled:
             functions: tuple[Function, ...] = (joint(primal, self.request, self.chosen),)
         else:
             functions = pair(primal, self.request, self.chosen)
-        return tuple(_stage(f"{module}", f, self.options) for f in functions)
+        functions = tuple(_stage(module, f, self.options) for f in functions)
+        self._make_callees()
+        return functions
+
+    def _make_callees(self) -> None:
+        """The pairs of functions compiled apart that have been called so far, and those that these call."""
+        while True:
+            pending = [(key, p) for key, p in self.chosen.pairs.items() if p.primal.function is None]
+            if not pending:
+                return
+            for (callee, wrt), made in pending:
+                for part, function in zip(
+                    (made.primal, made.pullback),
+                    callee_pair(callee.body(), wrt, made, self.chosen),
+                    strict=True,
+                ):
+                    part.function = _stage("callee", function, self.options)
 
 
 def compile_function(
@@ -100,6 +117,8 @@ def compile_function(
     lowered = lower_function(fn, signature, environment)
     _check("lower", lowered.function)
     primal = _stage("primal", lowered.function, options)
+    for callee in lowered.callees:
+        callee.function = _stage("callee", callee.body(), options)
     return Compiled(replace(lowered, function=primal), request, options, Choices(options.resolution))
 
 

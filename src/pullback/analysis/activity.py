@@ -57,7 +57,7 @@ class _Varied:
     def statement(self, stmt: Stmt) -> None:
         match stmt:
             case Call():
-                if not stmt.op.effect and self._any(own_operands(stmt)) and not self.is_constant(stmt):
+                if self._any(own_operands(stmt)) and not self.is_constant(stmt):
                     self.found.update(t for t in stmt.targets if differentiable(t.style))
             case If():
                 self.block(stmt.then)

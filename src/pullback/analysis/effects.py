@@ -7,6 +7,7 @@ nothing is known can.
 from __future__ import annotations
 
 from pullback.ir import core_ops as core
+from pullback.ir.callee import callee_of, reachable
 from pullback.ir.nodes import Call, Const, Function
 from pullback.ir.walk import statements
 
@@ -14,12 +15,19 @@ _REPEATABLE = frozenset({core.raise_, core.assert_, core.begin_reverse})
 
 
 def has_visible_effects(function: Function) -> bool:
-    """Whether a function does more than compute and check."""
-    return any(isinstance(s, Call) and s.op.effect and not _repeatable(s) for s in statements(function.body))
+    """Whether a function, or one that it calls, does more than compute and check."""
+    functions = [function, *(c.body() for c in reachable([function]))]
+    return any(
+        isinstance(s, Call) and s.op.effect and not _repeatable(s)
+        for f in functions
+        for s in statements(f.body)
+    )
 
 
 def _repeatable(call: Call) -> bool:
-    return call.op in _REPEATABLE or (call.op is core.call_effect and _makes_exception(call))
+    if call.op is core.call_effect:
+        return _makes_exception(call)
+    return call.op in _REPEATABLE or callee_of(call) is not None
 
 
 def _makes_exception(call: Call) -> bool:

@@ -6,8 +6,7 @@ names the first line where such a value appeared (one that nothing uses, as in a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,15 +36,7 @@ def debug_function(compiled: Compiled, form: str) -> Callable[..., Any]:
 
 def _run(function: Function, args: tuple[Any, ...]) -> Any:
     machine = _Checker()
-    machine.reverse = function.kind == "pullback"
-    for param, arg in zip(function.params, args, strict=True):
-        machine.bind(param.tree, arg)
-    with ExitStack() as stack:
-        machine.quiet = lambda: stack.enter_context(np.errstate(all="ignore"))
-        if machine.reverse:
-            machine.quiet()
-        machine.block(function.body)
-        results = tuple(machine.use(x) for x in function.results)
+    results = machine.results(function, args)
     shown = results[:1] if function.kind == "primal" else results  # residuals may be anything
     if machine.first is not None and not finite(shown):
         raise machine.first
@@ -59,6 +50,18 @@ class _Checker(Machine):
         super().__init__()
         self.first: DebugError | None = None  # for the first value that is not finite
         self.reverse = False
+
+    def results(self, function: Function, args: Sequence[object]) -> tuple[Any, ...]:
+        """Run a function; all of a pullback is reverse sweep."""
+        self.reverse = function.kind == "pullback"
+        return super().results(function, args)
+
+    def enter(self, function: Function, args: Sequence[object]) -> Any:
+        """Call a function compiled apart, with the same checks."""
+        inner = _Checker()
+        results = inner.results(function, args)
+        self.first = self.first or inner.first
+        return results[0] if len(results) == 1 else results
 
     def statement(self, stmt: Stmt) -> None:
         """Run a statement, then check its results."""

@@ -224,7 +224,7 @@ def _pinned(compiled: Compiled, callables: Mapping[int, tuple[Any, Root]]) -> li
 
 
 def _constants(compiled: Compiled) -> list[Any]:
-    function = compiled.lowered.function
+    """The compile-time objects in a function and in those compiled apart."""
     found: list[Any] = []
 
     def visit(operand: Operand) -> None:
@@ -234,9 +234,10 @@ def _constants(compiled: Compiled) -> list[Any]:
             for item in operand.items:
                 visit(item)
 
-    for stmt in statements(function.body):
-        for operand in (*own_operands(stmt), *(x for _, _, ends in block_ends(stmt) for x in ends)):
+    for function in (compiled.lowered.function, *(c.body() for c in compiled.lowered.callees)):
+        for stmt in statements(function.body):
+            for operand in (*own_operands(stmt), *(x for _, _, ends in block_ends(stmt) for x in ends)):
+                visit(operand)
+        for operand in function.results:
             visit(operand)
-    for operand in function.results:
-        visit(operand)
     return found

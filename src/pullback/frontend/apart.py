@@ -1,56 +1,593 @@
-"""Recursion whose depth only the run time knows: the recursive call is one operation, differentiated apart.
+"""Functions compiled apart: recursion whose depth only the run time knows, large functions called more than once.
 
-`Apart(fn)` stands for the user's function as an operation: the primal calls the function itself, the gradient its own
-compiled pullback (the public `vjp`, cached per signature).
+Such a function is lowered once for each kind of its arguments, by a machine of its own, to a Function whose parameters
+are the values in its arguments (then the implicit ones that it needs) and whose results are the values in what it
+returns.  A recursive function is lowered in rounds: its calls of itself assume what the round before has found, until
+that stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import builtins
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn, TypeAlias
 
-from pullback.ir.nodes import Alias, Op
-from pullback.rules import registry
-from pullback.styles.style import Anything, Array, Scalar, Style, fresh_dim
+from pullback import runtime
+from pullback.errors import UnsupportedError
+from pullback.frontend.bodies import Body, Frame, captured
+from pullback.frontend.calls import Calls
+from pullback.frontend.environment import Path
+from pullback.frontend.machine import Core, Unreachable
+from pullback.frontend.values import (
+    ArrayCell,
+    ArrayRef,
+    CellRef,
+    DictCell,
+    FrozenRef,
+    FunctionValue,
+    Known,
+    ListCell,
+    Num,
+    ObjectCell,
+    SliceValue,
+    TupleValue,
+    Value,
+)
+from pullback.ir.callee import Callee, operation
+from pullback.ir.core_ops import style_of
+from pullback.ir.nodes import Call, Const, Function, Operand, Pack, Param, Var
+from pullback.ir.walk import statements, variables
+from pullback.styles.join import join
+from pullback.styles.style import (
+    Anything,
+    Array,
+    Axis,
+    Scalar,
+    Static,
+    Style,
+    fresh_dim,
+    is_one,
+    not_one,
+    numeric,
+)
+
+MAX_ROUNDS = 6
+MAX_OPEN = 100  # functions being lowered for one another
+MAX_UNFOLDED = 16  # calls of a recursive function that are inlined before it is compiled apart
+LARGE = 20  # statements from which on a function is inlined only where it is called once
+
+_NUMBERS = (int, float, complex)
+
+# How much a function compiled apart serves: one set of constants; any numbers; also arrays with axes of length one.
+NARROW, NUMBERS, WIDE = range(3)
+
+Shape: TypeAlias = Any  # of a value: None for a leaf, a Static, or (class or None, shapes) for a tuple
 
 
-class Apart:
-    """A recursive function as an operation."""
-
-    def __init__(self, fn: FunctionType) -> None:
-        self.fn = fn
-        self.__name__ = fn.__name__
-        self.__qualname__ = fn.__qualname__
-
-    def __call__(self, *args: Any) -> Any:
-        return self.fn(*args)
-
-    def vjp(self, *args: Any) -> tuple[Any, Callable[[Any], Any]]:
-        """The value, and the pullback to the cotangents of all arguments (the only one comes bare)."""
-        import pullback
-
-        value, pull = pullback.vjp(self.fn, *args)
-        return value, pull if len(args) > 1 else lambda out_bar: pull(out_bar)[0]
+class CallApart(Exception):
+    """A function turns out to be one to compile apart: lower again, with that known from the start."""
 
 
-_known: dict[FunctionType, Apart] = {}
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a caller must know of a function compiled apart.
+
+    styles  of the leaves of its value; None as long as no way to a value has been found
+    shape   how the leaves make up the value
+    fresh   its arrays share nothing with its arguments, nor with one another
+    effect  it does more than compute
+    paths   where its implicit parameters come from
+    """
+
+    callee: Callee
+    styles: tuple[Style, ...] | None = None
+    shape: Shape = None
+    fresh: bool = True
+    effect: bool = False
+    paths: tuple[Path, ...] = ()
 
 
-def operation(fn: FunctionType, style: Style, count: int) -> Op:
-    """The operation of one call: its result may share the arguments."""
-    if fn not in _known:
-        made = _known[fn] = Apart(fn)
-        registry.opaque(made, style=lambda *_: Anything(), layer="builtin")(made.vjp)
-    found = _known[fn]
-    return Op(fn.__name__, found, lambda *_: style, Alias("maybe", tuple(range(count))), fn=found)
+@dataclass(slots=True)
+class Program:
+    """The functions compiled apart in one lowering."""
+
+    made: dict[Any, Summary] = field(default_factory=dict)
+    open: dict[Any, Summary] = field(default_factory=dict)  # being lowered: what is assumed of them
+    assumed: set[Any] = field(default_factory=set)  # those of which something has been assumed
+    apart: dict[FunctionType, int] = field(default_factory=dict)  # in which width
+    never: dict[FunctionType, UnsupportedError] = field(default_factory=dict)  # what hinders it
+    inlined: Counter[FunctionType] = field(default_factory=Counter)
+    names: set[str] = field(default_factory=set)
+
+    def again(self, entry: str) -> None:
+        """Begin anew, with what has been found about which functions are to be compiled apart."""
+        self.made.clear()
+        self.open.clear()
+        self.inlined.clear()
+        self.names = {entry, *_derived(entry)}
+
+    def name(self, wanted: str) -> str:
+        """A name for a callee, its own among all functions of the module."""
+        n, name = 1, wanted
+        while hasattr(builtins, name) or hasattr(runtime, name) or self.names & {name, *_derived(name)}:
+            n += 1
+            name = f"{wanted}_{n}"
+        self.names.update((name, *_derived(name)))
+        return name
 
 
-def loose(style: Style) -> Style | None:
-    """A number's or array's style with nothing said of lengths; None for anything else."""
+def _derived(name: str) -> tuple[str, ...]:
+    return f"{name}_primal", f"{name}_pullback", f"{name}_value_and_grad"
+
+
+class Apart(Calls):
+    """Calls functions that are compiled apart."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.program = Program()
+
+    def call_apart(
+        self, fn: FunctionType, body: Body, names: Mapping[str, Value], kinds: Any
+    ) -> Value | None:
+        """Call a function that is compiled apart; None where the call is to be inlined."""
+        program = self.program
+        if body.is_prelude or self.environment is None:
+            return None
+        recursive = self._recurs(fn)
+        if fn not in program.apart and (recursive or (program.inlined[fn] > 0 and body.size > LARGE)):
+            program.apart[fn] = NUMBERS if recursive else NARROW
+            if self.frames[0].fn is not fn:
+                raise CallApart
+        if fn in program.apart and fn not in program.never:
+            found = self._try(fn, body, names)
+            if found is not None:
+                return found
+        self._ask_for_depth(fn, kinds)
+        program.inlined[fn] += 1
+        return None
+
+    def _try(self, fn: FunctionType, body: Body, names: Mapping[str, Value]) -> Value | None:
+        """Call a function; where it cannot be compiled for any number, for the numbers given; else not at all."""
+        program = self.program
+        while fn not in program.never:
+            try:
+                return self._call(fn, body, names)
+            except UnsupportedError as error:
+                if any(key[0] is fn for key in program.open):
+                    raise  # the call that began it decides
+                if program.apart[fn] > NARROW:
+                    program.apart[fn] = NARROW
+                else:
+                    program.never[fn] = error
+        return None
+
+    def _recurs(self, fn: FunctionType) -> bool:
+        """Whether a function is being inlined in itself, and run-time tests or too many calls decide how often."""
+        outer = next((frame for frame in self.frames if frame.fn is fn), None)
+        if outer is None:
+            return False
+        return len(self.open_tests) > outer.tests or self.program.inlined[fn] >= MAX_UNFOLDED
+
+    def _ask_for_depth(self, fn: FunctionType, kinds: Any) -> None:
+        """Inlined recursion needs what its tests depend on at compile time."""
+        frame = next((f for f in self.frames if f.fn is fn and f.kinds == kinds), None)
+        tests = [] if frame is None else self.open_tests[frame.tests :]
+        for test in tests:
+            self._ask(self.sources.get(test, frozenset()) if isinstance(test, Var) else frozenset())
+        if tests:
+            raise self.program.never[fn]
+
+    # ------------------------------------------------------------------------------------------------- the call
+
+    def _call(self, fn: FunctionType, body: Body, names: Mapping[str, Value]) -> Value:
+        width = self.program.apart[fn]
+        taken = _Taken(self, body, width)
+        key = (fn, *[taken.take(v) for v in names.values()])
+        if width == NUMBERS and any(other[0] is fn and other != key for other in self.program.open):
+            self.program.apart[fn] = WIDE
+            raise CallApart
+        summary = self.program.made.get(key) or self._assumption(key)
+        if summary is None:
+            summary = self._lower(key, fn, body, names, width)
+        if summary.styles is None:
+            self._no_value_yet(body)
+        operands = [*taken.leaves, *self._implicit_leaves(summary.paths)]
+        styles = [_kept(s) for s in summary.styles]
+        op = operation(summary.callee, styles, len(operands), fresh=summary.fresh, effect=summary.effect)
+        hint = body.name.strip("_") or "t"
+        targets = iter(self.builder.call_many(op, tuple(operands), {}, (hint,)))
+        shares = [] if summary.fresh else [*names.values()]
+        return self._rebuilt(summary.shape, targets, shares)
+
+    def _no_value_yet(self, body: Body) -> NoReturn:
+        if any(other.styles is None for other in self.program.open.values()):
+            raise Unreachable  # the base cases come first
+        self.refuse(f"`{body.name}` never returns a value", "let one of its paths end without calling itself")
+
+    def _assumption(self, key: Any) -> Summary | None:
+        found = self.program.open.get(key)
+        if found is not None:
+            self.program.assumed.add(key)
+        return found
+
+    def _implicit_leaves(self, paths: Iterable[Path]) -> Iterator[Operand]:
+        assert self.environment is not None
+        for path in paths:
+            self.outside(path)
+            name, _ = self.environment.implicit(path)
+            yield from variables(self.implicits[name][0])
+
+    def _rebuilt(self, shape: Shape, targets: Iterator[Var], shares: list[Value]) -> Value:
+        """The value of a call.  What may share with an argument may share with another array of the value too."""
+        if shape is None:
+            value = self.wrap(next(targets), shares)
+            if shares and isinstance(value, FrozenRef):
+                shares.append(value)
+            return value
+        if isinstance(shape, Static):
+            return Known(shape.value)
+        cls, items = shape
+        return TupleValue(tuple(self._rebuilt(x, targets, shares) for x in items), cls)
+
+    # ------------------------------------------------------------------------------------------------- lowering
+
+    def _lower(
+        self, key: Any, fn: FunctionType, body: Body, names: Mapping[str, Value], width: int
+    ) -> Summary:
+        """Lower a function for one kind of arguments, in rounds if it calls itself."""
+        program = self.program
+        if len(program.open) >= MAX_OPEN:
+            self.refuse(
+                f"`{body.name}` calls itself with ever other kinds of arguments",
+                "write it as a loop, or pass arguments of like structure",
+            )
+        callee = Callee(program.name(_identifier(body.name)))
+        summary, before, names_before = Summary(callee), dict(program.made), set(program.names)
+        try:
+            for _ in range(MAX_ROUNDS):
+                program.open[key] = summary
+                program.assumed.discard(key)
+                found = self._round(summary, fn, body, names, width)
+                if key not in program.assumed or _settled(found, summary):
+                    program.made[key] = found
+                    return found
+                summary = self._widened(summary, found, body)
+                program.made, program.names = dict(before), set(names_before)
+        finally:
+            program.open.pop(key, None)
+        self.refuse(
+            f"the compiler finds no fixed style for the result of `{body.name}`, which calls itself",
+            "let all its paths return the same kind of value, or write it as a loop",
+        )
+
+    def _round(
+        self, assumed: Summary, fn: FunctionType, body: Body, names: Mapping[str, Value], width: int
+    ) -> Summary:
+        machine = type(self)(self.environment)
+        machine.program = self.program
+        machine.unrollable = list(self.unrollable)
+        params = _Params(self, machine, width)
+        given = {name: params.value(name, v) for name, v in names.items()}
+        value = machine.start(body, fn, given)
+        if machine.written:
+            self.refuse(
+                f"`{body.name}` is compiled apart, but writes into its argument `{next(iter(machine.written))}`",
+                "return a new array, or write it as a loop",
+            )
+        if machine.state.dead:
+            return assumed if assumed.styles is None else replace(assumed, styles=None)
+        results: list[Var] = []
+        shape = _shape(machine, value, results)
+        block = machine.builder.finish()
+        trees = [tree for tree, _ in machine.implicits.values()]
+        assumed.callee.function = Function(
+            assumed.callee.name,
+            (*params.made, *_implicit_params(trees, {p.name for p in params.made})),
+            block,
+            (results[0] if len(results) == 1 else Pack("tuple", tuple(results)),),
+            body.loc(body.node),
+            f"`{body.name}` ({body.loc(body.node)}).",
+        )
+        effect = any(isinstance(s, Call) and s.op.effect for s in statements(block))
+        fresh = _is_fresh(machine, value)
+        return Summary(
+            assumed.callee,
+            tuple(_kept(x.style) for x in results),
+            shape,
+            fresh,
+            effect,
+            machine.implicit_paths(),
+        )
+
+    def implicit_paths(self) -> tuple[Path, ...]:
+        """Where the implicit parameters come from."""
+        assert self.environment is not None
+        paths = {name: path for path, (name, _) in self.environment.implicits.items()}
+        return tuple(paths[name] for name in self.implicits)
+
+    def _widened(self, assumed: Summary, found: Summary, body: Body) -> Summary:
+        """What the next round is to assume."""
+        if assumed.styles is None or found.styles is None:
+            return found
+        if assumed.shape != found.shape or len(assumed.styles) != len(found.styles):
+            self.refuse(
+                f"`{body.name}` calls itself, and its paths return values of different structure",
+                "return the same kind of value on every path",
+            )
+        styles = tuple(_kept(join(a, b)) for a, b in zip(assumed.styles, found.styles, strict=True))
+        if any(isinstance(s, Anything) for s in styles):
+            self.refuse(
+                f"`{body.name}` calls itself, and its paths return values of different kinds",
+                "let all its paths return arrays of one rank, or all of them numbers",
+            )
+        return replace(found, styles=styles, fresh=assumed.fresh and found.fresh)
+
+
+def _settled(found: Summary, assumed: Summary) -> bool:
+    """Whether what a round found is no more than what it assumed."""
+    if assumed.styles is None or found.styles is None:
+        return found.styles is None and assumed.styles is None
+    return (
+        (found.shape, found.effect, found.paths) == (assumed.shape, assumed.effect, assumed.paths)
+        and found.fresh >= assumed.fresh
+        and [_kind(join(a, b)) for a, b in zip(assumed.styles, found.styles, strict=True)]
+        == [_kind(s) for s in assumed.styles]
+    )
+
+
+def _identifier(name: str) -> str:
+    stem = name.strip("_")
+    return stem if stem.isidentifier() else "function"
+
+
+def _kept(style: Style, wide: bool = False) -> Style:
+    """What a function compiled apart keeps of a style: for each axis whether it is one; no lengths.
+
+    `wide`: nor whether it is not one, which slices of an array do not tell.
+    """
+    style = numeric(style)
     if isinstance(style, Scalar):
         return Scalar(style.dtype, style.weak, style.kind)
     if isinstance(style, Array):
-        axes = None if style.axes is None else tuple(fresh_dim() for _ in style.axes)
+        axes = None if style.axes is None else tuple(_kept_axis(a, wide) for a in style.axes)
         return Array(style.dtype, axes, False, style.kind)
-    return None
+    return Anything()
+
+
+def _kept_axis(axis: Axis, wide: bool) -> Axis:
+    return 1 if is_one(axis) and not wide else fresh_dim(not_one(axis) and not wide)
+
+
+def _kind(style: Style) -> tuple[Any, ...]:
+    """Equal for styles of which the same is kept."""
+    style = _kept(style)
+    if isinstance(style, Scalar):
+        return ("scalar", style.dtype, style.weak, style.kind)
+    if isinstance(style, Array):
+        axes = None if style.axes is None else tuple(1 if is_one(a) else not_one(a) for a in style.axes)
+        return ("array", style.dtype, style.kind, axes)
+    return ("any",)
+
+
+class _Taken:
+    """The arguments of a call taken apart: a key for their kinds, and their leaves as operands, in order."""
+
+    def __init__(self, caller: Core, body: Body, width: int) -> None:
+        self.caller = caller
+        self.body = body
+        self.width = width
+        self.leaves: list[Operand] = []
+        self.cells: dict[int, int] = {}
+        self.functions: dict[tuple[int, int], int] = {}
+
+    def take(self, value: Value) -> Any:
+        """Take a value apart; the key of its kind."""
+        match value:
+            case Known(obj) if self.width > NARROW and type(obj) in _NUMBERS:
+                self.leaves.append(Const(obj))
+                return _kind(Static(obj))
+            case Known(obj):
+                plain = isinstance(obj, int | float | complex | str | tuple)
+                return ("known", type(obj), repr(obj) if plain else id(obj))
+            case Num() | ArrayRef() | FrozenRef():
+                return self._leaf(self.caller.operand(value))
+            case TupleValue(items, cls):
+                return ("tuple", cls, *[self.take(v) for v in items])
+            case SliceValue(start, stop, step):
+                return ("slice", *[self.take(v) for v in (start, stop, step)])
+            case CellRef(number):
+                return self._cell(value, number)
+            case FunctionValue():
+                return self._function(value)
+        self._refuse()
+
+    def _function(self, fn: FunctionValue) -> Any:
+        """A function defined in the caller, by its definition and what it captures."""
+        key = (id(fn.node), id(fn.scope))
+        if key in self.functions:
+            return ("same function", self.functions[key])
+        self.functions[key] = len(self.functions)
+        held = [*fn.defaults, *fn.kw_defaults.values(), *_captured(self.caller, fn).values()]
+        return ("function", id(fn.node), *[self.take(v) for v in held])
+
+    def _leaf(self, operand: Operand) -> Any:
+        if isinstance(operand, Const):
+            return ("constant", type(operand.value), repr(operand.value))
+        if not isinstance(operand, Var):
+            self._refuse()
+        self.leaves.append(operand)
+        return _kind(_kept(operand.style, self.width == WIDE))
+
+    def _cell(self, value: CellRef, number: int) -> Any:
+        if number in self.cells:
+            return ("same", self.cells[number])
+        self.cells[number] = len(self.cells)
+        match self.caller.content(number):
+            case ListCell(items):
+                return ("list", *[self.take(v) for v in items])
+            case DictCell(items):
+                return ("dict", tuple(items), *[self.take(v) for v in items.values()])
+            case ObjectCell(cls, fields):
+                return ("object", cls, tuple(fields), *[self.take(v) for v in fields.values()])
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        self.caller.refuse(
+            f"`{self.body.name}` calls itself, or is called more than once, and gets an iterator or a list of a "
+            "length known at run time only",
+            "pass numbers and arrays, in tuples, lists of fixed length, dicts or objects",
+        )
+
+
+class _Params:
+    """The arguments of a call as the values of a function's parameters, in the machine that lowers it."""
+
+    def __init__(self, caller: Core, machine: Apart, width: int) -> None:
+        self.caller = caller
+        self.machine = machine
+        self.width = width
+        self.made: list[Param] = []
+        self.cells: dict[int, CellRef] = {}
+        self.functions: dict[tuple[int, int], FunctionValue] = {}
+        self.frames: dict[Frame, Frame] = {}
+
+    def value(self, name: str, value: Value, hint: str = "") -> Value:
+        """The value of the parameter `name` (or of a part of it)."""
+        hint = hint or name
+        match value:
+            case Known(obj) if self.width > NARROW and type(obj) in _NUMBERS:
+                return self._leaf(name, Const(obj), hint)
+            case Num() | ArrayRef() | FrozenRef():
+                operand = self.caller.operand(value)
+                return self._leaf(name, operand, hint) if isinstance(operand, Var) else value
+            case TupleValue(items, cls):
+                return TupleValue(self._items(name, items, hint), cls)
+            case SliceValue(start, stop, step):
+                return SliceValue(*self._items(name, (start, stop, step), hint))
+            case CellRef(number):
+                if number not in self.cells:
+                    self.cells[number] = self._cell(name, number, hint)
+                return self.cells[number]
+            case FunctionValue():
+                return self._function(name, value, hint)
+        return value
+
+    def _function(self, name: str, fn: FunctionValue, hint: str) -> FunctionValue:
+        """The function over frames of its own, in which what it captures are parameters."""
+        key = (id(fn.node), id(fn.scope))
+        if key not in self.functions:
+            defaults = self._items(name, fn.defaults, hint)
+            kw_defaults = self._fields(name, fn.kw_defaults, hint)
+            scope = self._frame(fn.scope)
+            self.functions[key] = replace(fn, scope=scope, defaults=defaults, kw_defaults=kw_defaults)
+            for (frame, held), value in _captured(self.caller, fn).items():
+                self.machine.state.names[self._frame(frame).key(held)] = self.value(name, value, held)
+        return self.functions[key]
+
+    def _frame(self, frame: Frame) -> Frame:
+        if frame not in self.frames:
+            parent = None if frame.parent is None else self._frame(frame.parent)
+            number = self.machine.fresh_number()
+            self.frames[frame] = Frame(frame.body, number, parent, frame.fn, frame.globals, kept=True)
+        return self.frames[frame]
+
+    def _items(self, name: str, items: Sequence[Value], hint: str) -> tuple[Value, ...]:
+        return tuple(self.value(name, v, f"{hint}_{i}") for i, v in enumerate(items))
+
+    def _leaf(self, name: str, operand: Var | Const, hint: str) -> Value:
+        style = _kept(style_of(operand), self.width == WIDE)
+        var = Var(_unique(hint, {p.name for p in self.made}), style)
+        self.made.append(Param(var.hint, var))
+        self.machine.claimed.add(var)
+        if isinstance(operand, Var) and operand in self.caller.sources:
+            self.machine.sources[var] = self.caller.sources[operand]
+        if not isinstance(style, Array):
+            return Num(var)
+        cell = self.machine.parameter_array(ArrayCell(var, name))
+        return cell if style.axes is not None else FrozenRef(var, frozenset((cell.cell,)))
+
+    def _cell(self, name: str, number: int, hint: str) -> CellRef:
+        match self.caller.content(number):
+            case ListCell(items):
+                return self.machine.parameter_cell(ListCell(self._items(name, items, hint), name))
+            case DictCell(items):
+                return self.machine.parameter_cell(DictCell(self._fields(name, items, hint), name))
+            case ObjectCell(cls, fields):
+                return self.machine.parameter_cell(ObjectCell(cls, self._fields(name, fields, hint), name))
+        raise AssertionError(number)  # taking the arguments apart has refused it
+
+    def _fields(self, name: str, items: Mapping[Any, Value], hint: str) -> dict[Any, Value]:
+        return {k: self.value(name, v, f"{hint}_{k}") for k, v in items.items()}
+
+
+def _captured(caller: Core, fn: FunctionValue) -> dict[tuple[Frame, str], Value]:
+    """The variables that a function defined in the caller takes from the frames around it."""
+    found: dict[tuple[Frame, str], Value] = {}
+    for name in sorted(captured(fn.node)):
+        frame: Frame | None = fn.scope
+        while frame is not None and frame.key(name) not in caller.state.names:
+            frame = frame.parent
+        if frame is not None:
+            found[frame, name] = caller.state.names[frame.key(name)]
+    return found
+
+
+def _unique(hint: str, taken: set[str]) -> str:
+    hint = hint if hint.isidentifier() else "value"
+    name, n = hint, 1
+    while name in taken:
+        n += 1
+        name = f"{hint}_{n}"
+    return name
+
+
+def _implicit_params(trees: Iterable[Operand], taken: set[str]) -> Iterator[Param]:
+    for tree in trees:
+        for var in variables(tree):
+            name = _unique(var.hint, taken)
+            taken.add(name)
+            yield Param(name, var)
+
+
+def _shape(machine: Apart, value: Value, results: list[Var]) -> Shape:
+    """How a value is made up; its leaves are added to the results."""
+    match value:
+        case Known(obj):
+            return Static(obj)
+        case Num() | ArrayRef() | FrozenRef():
+            operand = machine.operand(value)
+            if isinstance(operand, Const):
+                return Static(operand.value)
+            if isinstance(operand, Var) and not isinstance(_kept(operand.style), Anything):
+                results.append(operand)
+                return None
+        case TupleValue(items, cls):
+            return (cls, tuple(_shape(machine, v, results) for v in items))
+    machine.refuse(
+        "a function that is compiled apart must return numbers, arrays or tuples of them",
+        "return a tuple",
+    )
+
+
+def _is_fresh(machine: Apart, value: Value) -> bool:
+    """Whether the arrays in a value were made by the function, each a storage of its own."""
+    seen: set[int] = set()
+
+    def fresh(value: Value) -> bool:
+        match value:
+            case ArrayRef(cell):
+                content = machine.content(cell)
+                own = isinstance(content, ArrayCell) and not content.param and cell not in seen
+                seen.add(cell)
+                return own
+            case FrozenRef():
+                return False
+            case TupleValue(items):
+                return all(fresh(v) for v in items)
+        return True
+
+    return fresh(value)

@@ -40,6 +40,11 @@ class Body:
         """The names that the body binds, parameters included."""
         return frozenset(bound_names(self.node))
 
+    @cached_property
+    def size(self) -> int:
+        """The number of its statements, nested ones included."""
+        return sum(isinstance(n, ast.stmt) for n in ast.walk(self.node)) - 1
+
     @property
     def is_prelude(self) -> bool:
         """A function of the library's own: its places are the caller's, and calls of it may be nested in it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from pullback.frontend.calls import Calls
+from pullback.frontend.apart import Apart
 from pullback.frontend.joins import BranchMerge, Side
 from pullback.frontend.machine import Unreachable
 from pullback.frontend.values import Known, State, Value
@@ -14,7 +14,7 @@ from pullback.ir.nodes import Block, If, Operand, Stmt
 NOTHING = Known(None)
 
 
-class Branches(Calls):
+class Branches(Apart):
     """Lowers branches."""
 
     def do_If(self, stmt: ast.If) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
 from pullback.errors import NoRuleError
-from pullback.frontend import apart, library
-from pullback.frontend.apart import loose
+from pullback.frontend import library
 from pullback.frontend.bodies import Body, Frame, body_of
-from pullback.frontend.environment import Environment, Path
+from pullback.frontend.environment import Path
 from pullback.frontend.machine import Unreachable
 from pullback.frontend.names import Mixed, transparent
 from pullback.frontend.refusals import GRADIENT_MARK, refuse
@@ -36,8 +36,7 @@ from pullback.frontend.values import (
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Const, Operand, Param, Var
 from pullback.ir.walk import variables
-from pullback.styles.join import below, join
-from pullback.styles.style import Anything, Static, Style, differentiable
+from pullback.styles.style import differentiable
 
 MAX_DEPTH = 60
 MAX_INLINED = 5000  # calls inlined in one function
@@ -51,9 +50,6 @@ class Calls(Statements):
         self._nested: dict[int, tuple[ast.AST, Body]] = {}
         self._numbers = iter(range(1, 1 << 60))
         self.inlined = 0
-        self.assumed: dict[
-            FunctionType, Style | None
-        ] = {}  # results of recursive functions; None: not known yet
         self.open_tests: list[Operand] = []  # of the run-time branches around the current point
 
     def call_value(self, fn: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
@@ -150,9 +146,14 @@ class Calls(Statements):
 
         names = self.bind_arguments(body, args, kwargs, default, fn)
         kinds = tuple(self._kind_of_argument(v) for v in names.values())
-        if self._recurs_at_run_time(fn, kinds):
-            return self._call_apart(fn, body, names)
-        return self.inline(body, None, fn, names, kinds=kinds)
+        found = self.call_apart(fn, body, names, kinds)
+        return self.inline(body, None, fn, names, kinds=kinds) if found is None else found
+
+    @abstractmethod
+    def call_apart(
+        self, fn: FunctionType, body: Body, names: Mapping[str, Value], kinds: Any
+    ) -> Value | None:
+        """Call a function that is compiled apart; None where the call is to be inlined."""
 
     def _kind_of_argument(self, value: Value) -> Any:
         """What tells the signature of a call from another's."""
@@ -176,73 +177,24 @@ class Calls(Statements):
                 return ("cell", number)
         return id(value)
 
-    def _recurs_at_run_time(self, fn: FunctionType, kinds: Any) -> bool:
-        """Whether the same call is being inlined, and a test of numbers decides how often."""
-        for frame in self.frames:
-            if frame.fn is fn and frame.kinds == kinds:
-                tests = self.open_tests[frame.tests :]
-                for test in tests:
-                    self._ask(self.sources.get(test, frozenset()) if isinstance(test, Var) else frozenset())
-                return bool(tests)
-        return False
-
-    def _call_apart(self, fn: FunctionType, body: Body, names: Mapping[str, Value]) -> Value:
-        """A recursive call as one operation."""
-        if fn in self.assumed and self.assumed[fn] is None:
-            raise Unreachable  # the base cases come first
-        if len(names) != fn.__code__.co_argcount or any(
-            isinstance(v, CellRef | TupleValue | FunctionValue) for v in names.values()
-        ):
-            self.refuse(
-                f"`{body.name}` calls itself with arguments other than numbers and arrays",
-                "write it as a loop, or let an int parameter bound the depth",
-            )
-        style = self.assumed[fn] if fn in self.assumed else self._style_of_recursion(fn, body, names)
-        assert style is not None
-        values = list(names.values())
-        op = apart.operation(fn, style, len(values))
-        out = self.builder.call(op, *[self.operand(v) for v in values], hint=body.name.strip("_") or "t")
-        return self.wrap(out, values)
-
-    def _style_of_recursion(self, fn: FunctionType, body: Body, names: Mapping[str, Value]) -> Style:
-        """The style of the result: of the base cases, then of the recursive ones with that, until it stays."""
-        found: Style | None = None
-        for _ in range(4):
-            specs = tuple((name, self._spec_of_argument(v)) for name, v in names.items())
-            machine = type(self)(Environment())
-            machine.assumed = {**self.assumed, fn: found}
-            _, value = machine.enter(body, fn, Signature(specs))
-            style = loose(core.style_of(machine.operand(value))) if not machine.state.dead else None
-            if style is None or machine.written:
-                self.refuse(
-                    f"`{body.name}` calls itself, and writes its arguments or returns no number or array",
-                    "write it as a loop, or let an int parameter bound the depth",
-                )
-            if found is not None and below(style, found, lambda dim: True):
-                return found
-            found = style if found is None else loose(join(found, style))
-        self.refuse(
-            f"the compiler finds no style for the result of `{body.name}`, which calls itself",
-            "write it as a loop",
-        )
-
-    def _spec_of_argument(self, value: Value) -> Style:
-        return Static(value.obj) if isinstance(value, Known) else loose(self.style(value)) or Anything()
-
     def enter(self, body: Body, fn: FunctionType, signature: Signature) -> tuple[list[Param], Value]:
         """Interpret a function from its parameters: these and the value that it returns."""
-        self.frame = Frame(body, 0, None, fn)
+        params, values = [], {}
+        self.builder.loc = body.loc(body.node)
+        for name, spec in signature.args:
+            tree, values[name] = self.parameter(name, spec)
+            self.claimed.update(variables(tree))
+            params.append(Param(name, tree))
+        return params, self.start(body, fn, values)
+
+    def start(self, body: Body, fn: FunctionType, values: Mapping[str, Value]) -> Value:
+        """Interpret a function, the first of this machine, on values for its parameters: what it returns."""
+        kinds = tuple(self._kind_of_argument(v) for v in values.values())
+        self.frame = Frame(body, 0, None, fn, kinds=kinds)
         self.frames.append(self.frame)
         self.builder.loc = body.loc(body.node)
-        params, values = [], []
-        for name, spec in signature.args:
-            tree, value = self.parameter(name, spec)
-            self.claimed.update(variables(tree))
-            self.state.names[name] = value
-            params.append(Param(name, tree))
-            values.append(value)
-        self.frame.kinds = tuple(self._kind_of_argument(v) for v in values)
-        return params, self.run(body)
+        self.state.names.update(values)
+        return self.run(body)
 
     def _call_nested(self, fn: FunctionValue, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         body = self._body_of_nested(fn)

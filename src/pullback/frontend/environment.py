@@ -7,6 +7,7 @@ of them) are fetched at entry of each call, as parameters that the user did not 
 from __future__ import annotations
 
 import builtins
+from collections.abc import Container
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -163,6 +164,10 @@ class Environment:
             name = self._name(path)
             self.implicits[path] = (name, spec_of(value, name, self.static_params))
         return self.implicits[path]
+
+    def keep(self, names: Container[str]) -> None:
+        """Forget the implicit parameters that are not among these."""
+        self.implicits = {path: known for path, known in self.implicits.items() if known[0] in names}
 
     def _name(self, path: Path) -> str:
         base = path.name if not path.steps else "_".join([path.name, *(str(k) for _, k in path.steps)])

@@ -12,10 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType
 
+from pullback.frontend.apart import CallApart, Program
 from pullback.frontend.bodies import body_of
 from pullback.frontend.environment import Environment
 from pullback.frontend.interpreter import Machine
 from pullback.frontend.signature import Signature
+from pullback.ir.callee import Callee, reachable
 from pullback.ir.nodes import Function, Param
 
 
@@ -26,20 +28,30 @@ class Lowered:
     function: Function
     environment: Environment
     written: frozenset[str]
-    callees: tuple[Function, ...] = ()
+    callees: tuple[Callee, ...] = ()
 
 
 def lower_function(fn: FunctionType, signature: Signature, environment: Environment) -> Lowered:
     """Lower a function for one signature.  Raises NeedStatic where an int parameter is needed at compile time."""
-    body = body_of(fn)
-    machine = Machine(environment)
+    body, name = body_of(fn), _identifier(fn.__name__)
+    program = Program()
     with _deep_stack():
-        params, value = machine.enter(body, fn, signature)
+        while True:
+            machine = Machine(environment)
+            machine.program = program
+            program.again(name)
+            environment.implicits.clear()
+            try:
+                params, value = machine.enter(body, fn, signature)
+                break
+            except CallApart:  # from the start, this time
+                continue
     result = machine.operand(value)
     block = machine.builder.finish()
-    implicit = [Param(name, tree) for name, (tree, _) in machine.implicits.items()]
-    function = Function(_identifier(body.name), (*params, *implicit), block, (result,), body.loc(body.node))
-    return Lowered(function, environment, frozenset(machine.written))
+    environment.keep(machine.implicits)
+    implicit = [Param(name, machine.implicits[name][0]) for name, _ in environment.implicits.values()]
+    function = Function(name, (*params, *implicit), block, (result,), body.loc(body.node))
+    return Lowered(function, environment, frozenset(machine.written), tuple(reachable([function])))
 
 
 def _identifier(name: str) -> str:

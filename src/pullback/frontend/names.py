@@ -221,26 +221,34 @@ class Names(Core):
             return Known(operand.value, Path(operand.value, "object", param) if held else None)
         if isinstance(operand, Var):
             if isinstance(operand.style, Array):
-                return self._parameter_cell(ArrayCell(operand, param))
+                return self.parameter_array(ArrayCell(operand, param))
             return Num(operand)
         items = tuple(self._value_of(param, x) for x in operand.items)
         match operand.kind:
             case "tuple":
                 return TupleValue(items)
             case "list":
-                return self._parameter_cell(ListCell(items, param))
+                return self.parameter_cell(ListCell(items, param))
             case "dict":
-                return self._parameter_cell(DictCell(dict(zip(operand.meta, items, strict=True)), param))
+                return self.parameter_cell(DictCell(dict(zip(operand.meta, items, strict=True)), param))
         cls, names = operand.meta
         if names is None:
             return TupleValue(items, cls)
-        return self._parameter_cell(ObjectCell(cls, dict(zip(names, items, strict=True)), param))
+        return self.parameter_cell(ObjectCell(cls, dict(zip(names, items, strict=True)), param))
 
-    def _parameter_cell(self, cell: Any) -> Value:
+    def parameter_array(self, cell: ArrayCell) -> ArrayRef:
+        """A reference to a storage that is a parameter's."""
+        return ArrayRef(self._parameter_number(cell))
+
+    def parameter_cell(self, cell: ListCell | DictCell | ObjectCell) -> CellRef:
+        """A reference to a container that is a parameter's."""
+        return CellRef(self._parameter_number(cell))
+
+    def _parameter_number(self, cell: ArrayCell | ListCell | DictCell | ObjectCell) -> int:
         number = next(self._ids)
         (self.outside_cells if cell.param in self.fixed else self.state.cells)[number] = cell
         self.parameter_of[number] = cell.param
-        return ArrayRef(number) if isinstance(cell, ArrayCell) else CellRef(number)
+        return number
 
     # ---------------------------------------------------------------------------------------------- attributes
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pullback.ir.callee import callee_of
 from pullback.ir.core_ops import begin_reverse
 from pullback.ir.nodes import (
     ABSENT,
@@ -34,19 +35,11 @@ from pullback.runtime import build
 
 
 def run(function: Function, args: Sequence[object]) -> tuple[Any, ...]:
-    """The results of a function.  An operation whose `fn` is a Function is a call of that function.
+    """The results of a function.  An operation whose `fn` is a Callee is a call of that function.
 
     Raises what the operations raise, and UnboundLocalError where a name that is not bound is read.
     """
-    machine = Machine()
-    for param, arg in zip(function.params, args, strict=True):
-        machine.bind(param.tree, arg)
-    with ExitStack() as stack:
-        machine.quiet = lambda: stack.enter_context(np.errstate(all="ignore"))
-        if function.kind == "pullback":
-            machine.quiet()
-        machine.block(function.body)
-        return tuple(machine.use(x) for x in function.results)
+    return Machine().results(function, args)
 
 
 class Machine:
@@ -55,6 +48,17 @@ class Machine:
     def __init__(self) -> None:
         self.values: dict[Var, Any] = {}
         self.quiet: Callable[[], object] = lambda: None
+
+    def results(self, function: Function, args: Sequence[object]) -> tuple[Any, ...]:
+        """Run a function from its first statement to its results."""
+        for param, arg in zip(function.params, args, strict=True):
+            self.bind(param.tree, arg)
+        with ExitStack() as stack:
+            self.quiet = lambda: stack.enter_context(np.errstate(all="ignore"))
+            if function.kind == "pullback":
+                self.quiet()
+            self.block(function.body)
+            return tuple(self.use(x) for x in function.results)
 
     # ------------------------------------------------------------------------------------------ operands
 
@@ -132,15 +136,17 @@ class Machine:
             return
         args = [self.use(x) for x in stmt.args]
         kwargs = {name: self.use(x) for name, x in stmt.kwargs}
-        if isinstance(stmt.op.fn, Function):
-            results = run(stmt.op.fn, args)
-            out = results[0] if len(results) == 1 else results
-        else:
-            out = stmt.op.impl(*args, **kwargs)
+        callee = callee_of(stmt)
+        out = stmt.op.impl(*args, **kwargs) if callee is None else self.enter(callee.body(), args)
         if len(stmt.targets) == 1:
             self.values[stmt.targets[0]] = out
         elif stmt.targets:
             self.values.update(zip(stmt.targets, out, strict=True))
+
+    def enter(self, function: Function, args: Sequence[object]) -> Any:
+        """Call a function compiled apart; its only result comes bare."""
+        results = run(function, args)
+        return results[0] if len(results) == 1 else results
 
     def _if(self, stmt: If) -> None:
         taken = bool(self.use(stmt.test))

@@ -1,6 +1,6 @@
 """The IR: structured, single assignment, pure.
 
-    Program   = Function+                                   the first is the entry; others are callees (recursion)
+    Program   = Function+                                   the first is the entry; others are callees (ir/callee.py)
     Function  = name, Param*, Block, results: Operand*
     Param     = name, tree: Operand                          the leaves are Vars; a Pack shows the structure
     Block     = Stmt*

@@ -40,4 +40,4 @@ def _owned_result(function: Function, copy_residuals: bool) -> int | None:
     last = len(function.results) - 1
     if function.kind in ("joint", "pullback"):
         return last
-    return last if copy_residuals and last == 1 else None
+    return last if copy_residuals and last > 0 else None

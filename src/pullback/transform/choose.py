@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from pullback.errors import NoRuleError
 from pullback.ir import core_ops as core
+from pullback.ir.callee import Callee, callee_of
 from pullback.ir.core_ops import UFUNC_OF_OPERATOR, style_of
 from pullback.ir.nodes import Call, Const
 from pullback.markers import broadcast
@@ -29,12 +30,30 @@ _CONSTANT_CORE = frozenset(
 )
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Pair:
+    """What serves a function compiled apart; the functions themselves are made after those that call them."""
+
+    primal: Callee
+    pullback: Callee
+
+
 @dataclass(slots=True)
 class Choices:
-    """The decisions of one compilation, by call."""
+    """The decisions of one compilation, by call; the pairs that serve functions compiled apart."""
 
     resolution: str = "default"
     decisions: dict[Call, Decision] = field(default_factory=dict)
+    pairs: dict[tuple[Callee, tuple[int, ...]], Pair] = field(default_factory=dict)
+
+    def pair(self, callee: Callee, wrt: tuple[int, ...]) -> Pair:
+        """The primal and the pullback that serve calls of a function whose operands at positions `wrt` are active."""
+        key = (callee, wrt)
+        if key not in self.pairs:
+            others = sum(1 for known, _ in self.pairs if known is callee)
+            name = f"{callee.name}_{others + 1}" if others else callee.name
+            self.pairs[key] = Pair(Callee(f"{name}_primal"), Callee(f"{name}_pullback"))
+        return self.pairs[key]
 
     def decision(self, call: Call) -> Decision:
         """The decision at a call site; raises NoRuleError where there is none."""
@@ -56,7 +75,7 @@ class Choices:
 
     def is_constant(self, call: Call) -> bool:
         """Whether a call's results carry no derivative."""
-        if call.op in ACCESS_RULES:
+        if call.op in ACCESS_RULES or callee_of(call) is not None:
             return False
         if call.op in _CONSTANT_CORE or call.op.effect:
             return True

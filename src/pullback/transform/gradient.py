@@ -20,7 +20,7 @@ from pullback.ir.builder import Builder
 from pullback.ir.nodes import Block, Call, Const, Function, Operand, Pack, Param, Stmt, Var
 from pullback.ir.walk import definitions, free_variables, param_variables, variables
 from pullback.styles.style import Scalar, differentiable, numeric
-from pullback.transform.choose import Choices
+from pullback.transform.choose import Choices, Pair
 from pullback.transform.cotangents import bar_style, to_parameter
 from pullback.transform.residuals import resolve
 from pullback.transform.reverse import Facts, Sweep
@@ -155,6 +155,28 @@ def pair(function: Function, request: Request, chosen: Choices) -> tuple[Functio
         kind="pullback",
     )
     return primal, pullback
+
+
+def callee_pair(
+    function: Function, wrt: tuple[int, ...], made: Pair, chosen: Choices
+) -> tuple[Function, Function]:
+    """The pair of a function compiled apart, with single values for parameters and results, under the names of `made`.
+
+    primal(params) -> *results, residuals         pullback(residuals, *bars) -> cotangents of the parameters `wrt`
+    """
+    primal, pullback = pair(function, Request(tuple((i,) for i in wrt)), chosen)
+    value, residuals = primal.results
+    seed = pullback.params[1].tree
+    results = value.items if isinstance(value, Pack) else (value,)
+    bars = seed.items if isinstance(seed, Pack) else (seed,)
+    return (
+        replace(primal, name=made.primal.name, results=(*results, residuals)),
+        replace(
+            pullback,
+            name=made.pullback.name,
+            params=(pullback.params[0], *(Param(x.hint, x) for x in bars if isinstance(x, Var))),
+        ),
+    )
 
 
 def _wanted(function: Function, request: Request) -> str:

@@ -17,12 +17,14 @@ from pullback.errors import NoRuleError, UnsupportedError
 from pullback.frontend.inline import inline_expression, inline_function
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
+from pullback.ir.callee import callee_of
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Call, Const, Operand, Pack, Stmt, Var
 from pullback.ir.walk import variables, variables_in
 from pullback.rules.kinds import BuilderRule, NonDifferentiable, Opaque, Row, Structured
 from pullback.styles.style import PY_INT, Array, ListOf, Tup, kind
 from pullback.transform.bars import Bars
+from pullback.transform.callees import pull_back_callee
 from pullback.transform.choose import Choices, scalar_call
 from pullback.transform.cotangents import distribute, fit, numpy_op
 from pullback.transform.opaque import opaque_call
@@ -48,6 +50,9 @@ def pull_back(sweep: Sweeping, call: Call, bars: Sequence[Operand | None]) -> li
     if call.op in ACCESS_RULES:
         ACCESS_RULES[call.op](sweep, call, bars[0])
         return [call]
+    callee = callee_of(call)
+    if callee is not None:
+        return pull_back_callee(sweep, call, callee, bars)
     rule = sweep.chosen.rule(call)
     whole, call = call, scalar_call(call)
     match rule:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Set
 import numpy as np
 
 from pullback.ir import core_ops as core
+from pullback.ir.callee import callee_of
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Alias, Call, Const, Op, Operand, Var
 from pullback.passes.buffers.regions import FOREIGN, NOTHING, READ_ONLY, Regions, Shares, common_cuts
@@ -76,6 +77,8 @@ class Sharing:
             return Shares(frozenset((FOREIGN,)), frozenset((FOREIGN,)))
         fresh = frozenset((self.regions.fresh(id(call), i),))
         inner = frozenset((self.regions.fresh(id(call), i, "content"),))
+        if callee_of(call) is not None:
+            return self._of_callee(call, style, fresh)
         special = _LISTS.get(call.op)
         if special is not None:
             return special(self, call, fresh)
@@ -94,6 +97,14 @@ class Sharing:
         if id(call) in self.copied_loads:
             return Shares(frozenset((self.regions.fresh(id(call), "copy"),)))
         return Shares(own, frozenset(), dict.fromkeys(own, frozenset((id(call),))))
+
+    def _of_callee(self, call: Call, style: Style, fresh: frozenset[int]) -> Shares:
+        """The results of a function share with one another; what it saves shares with its operands too."""
+        common = frozenset((self.regions.fresh(id(call), "results"),))
+        operands = self.union(*(self.operand(x).all() for x in call.args)) | {READ_ONLY}
+        if not isinstance(style, Array):
+            return Shares(fresh, common | operands)
+        return Shares(common if alias_of(call).kind == "fresh" else common | operands)
 
     def _make_list(self, call: Call, fresh: frozenset[int]) -> Shares:
         items = self.operand(call.args[0])
