@@ -146,7 +146,7 @@ def test_an_unbound_name_raises_where_it_is_read() -> None:
 def test_a_function_is_called_as_an_operation() -> None:
     b = Builder()
     inner = Function("g", PARAMS, Block(), (K, X))
-    call = Op("g", lambda: None, lambda *a: (PY_INT, VECTOR), fn=inner)
+    call = operation(Callee("g", inner), (PY_INT, VECTOR), 2)
     k, _ = b.call_many(call, (X, K), {}, ("k", "x"))
     assert run(Function("f", PARAMS, b.finish(), (k,)), (np.arange(3.0), 2)) == (2,)
 

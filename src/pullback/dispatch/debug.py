@@ -37,10 +37,22 @@ def debug_function(compiled: Compiled, form: str) -> Callable[..., Any]:
 def _run(function: Function, args: tuple[Any, ...]) -> Any:
     machine = _Checker()
     results = machine.results(function, args)
-    shown = results[:1] if function.kind == "primal" else results  # residuals may be anything
+    pair = function.kind == "primal"
+    shown = results[:1] if pair else results  # residuals may be anything
     if machine.first is not None and not finite(shown):
         raise machine.first
+    if pair:
+        return results[0], _copied(results[1])
     return results[0] if len(results) == 1 else results
+
+
+def _copied(residuals: Any) -> Any:
+    """Residuals that share nothing with the caller's arrays, which may be written before the pullback is called."""
+    if isinstance(residuals, np.ndarray):
+        return residuals.copy()
+    if type(residuals) in (tuple, list):
+        return type(residuals)(_copied(x) for x in residuals)
+    return residuals
 
 
 class _Checker(Machine):
