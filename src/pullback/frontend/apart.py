@@ -24,6 +24,7 @@ from pullback.frontend.machine import Core, Unreachable
 from pullback.frontend.values import (
     ArrayCell,
     ArrayRef,
+    Cell,
     CellRef,
     DictCell,
     FrozenRef,
@@ -64,11 +65,19 @@ _NUMBERS = (int, float, complex)
 # How much a function compiled apart serves: one set of constants; any numbers; also arrays with axes of length one.
 NARROW, NUMBERS, WIDE = range(3)
 
-Shape: TypeAlias = Any  # of a value: None for a leaf, a Static, or (class or None, shapes) for a tuple
+# Of a value: None for a leaf, an Argument, a Static, or (class or None, shapes) for a tuple.
+Shape: TypeAlias = Any
 
 
 class CallApart(Exception):
     """A function turns out to be one to compile apart: lower again, with that known from the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A function returns the array that it gets as this leaf of its arguments."""
+
+    leaf: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +87,20 @@ class Summary:
     styles  of the leaves of its value; None as long as no way to a value has been found
     shape   how the leaves make up the value
     fresh   its arrays share nothing with its arguments, nor with one another
+    stores  the leaves of its arguments into which it writes: what they are then follows its results
     effect  it does more than compute
     paths   where its implicit parameters come from
+    returns_arguments  an array that it gets and returns is the caller's own (not on every path, where it recurs)
     """
 
     callee: Callee
     styles: tuple[Style, ...] | None = None
     shape: Shape = None
     fresh: bool = True
+    stores: tuple[int, ...] = ()
     effect: bool = False
     paths: tuple[Path, ...] = ()
+    returns_arguments: bool = True
 
 
 @dataclass(slots=True)
@@ -196,12 +209,22 @@ class Apart(Calls):
         if summary.styles is None:
             self._no_value_yet(body)
         operands = [*taken.leaves, *self._implicit_leaves(summary.paths)]
-        styles = [_kept(s) for s in summary.styles]
-        op = operation(summary.callee, styles, len(operands), fresh=summary.fresh, effect=summary.effect)
+        stored = [taken.stored(k) for k in summary.stores]
+        styles = [*(_kept(s) for s in summary.styles), *(self.style(v) for v in stored)]
+        op = operation(
+            summary.callee,
+            styles,
+            len(operands),
+            fresh=summary.fresh and not stored,
+            effect=summary.effect,
+        )
         hint = body.name.strip("_") or "t"
         targets = iter(self.builder.call_many(op, tuple(operands), {}, (hint,)))
+        leaves = [next(targets) for _ in summary.styles]
+        for value, new in zip(stored, targets, strict=True):
+            self.replace_array(value, new)
         shares = [] if summary.fresh else [*names.values()]
-        return self._rebuilt(summary.shape, targets, shares)
+        return self._rebuilt(summary.shape, iter(leaves), taken.values, shares)
 
     def _no_value_yet(self, body: Body) -> NoReturn:
         if any(other.styles is None for other in self.program.open.values()):
@@ -221,7 +244,9 @@ class Apart(Calls):
             name, _ = self.environment.implicit(path)
             yield from variables(self.implicits[name][0])
 
-    def _rebuilt(self, shape: Shape, targets: Iterator[Var], shares: list[Value]) -> Value:
+    def _rebuilt(
+        self, shape: Shape, targets: Iterator[Var], arguments: Sequence[Value], shares: list[Value]
+    ) -> Value:
         """The value of a call.  What may share with an argument may share with another array of the value too."""
         if shape is None:
             value = self.wrap(next(targets), shares)
@@ -230,8 +255,10 @@ class Apart(Calls):
             return value
         if isinstance(shape, Static):
             return Known(shape.value)
+        if isinstance(shape, Argument):
+            return arguments[shape.leaf]
         cls, items = shape
-        return TupleValue(tuple(self._rebuilt(x, targets, shares) for x in items), cls)
+        return TupleValue(tuple(self._rebuilt(x, targets, arguments, shares) for x in items), cls)
 
     # ------------------------------------------------------------------------------------------------- lowering
 
@@ -272,35 +299,34 @@ class Apart(Calls):
         machine.unrollable = list(self.unrollable)
         params = _Params(self, machine, width)
         given = {name: params.value(name, v) for name, v in names.items()}
-        value = machine.start(body, fn, given)
-        if machine.written:
-            self.refuse(
-                f"`{body.name}` is compiled apart, but writes into its argument `{next(iter(machine.written))}`",
-                "return a new array, or write it as a loop",
-            )
+        value = machine.start(body, fn, given, pinned=True)
         if machine.state.dead:
             return assumed if assumed.styles is None else replace(assumed, styles=None)
         results: list[Var] = []
-        shape = _shape(machine, value, results)
+        returned = params.numbers if assumed.returns_arguments else {}
+        shape = _shape(machine, value, returned, results)
+        stored = params.stored(body)
+        outcome = [*results, *stored.values()]
         block = machine.builder.finish()
         trees = [tree for tree, _ in machine.implicits.values()]
         assumed.callee.function = Function(
             assumed.callee.name,
             (*params.made, *_implicit_params(trees, {p.name for p in params.made})),
             block,
-            (results[0] if len(results) == 1 else Pack("tuple", tuple(results)),),
+            (outcome[0] if len(outcome) == 1 else Pack("tuple", tuple(outcome)),),
             body.loc(body.node),
             f"`{body.name}` ({body.loc(body.node)}).",
         )
         effect = any(isinstance(s, Call) and s.op.effect for s in statements(block))
-        fresh = _is_fresh(machine, value)
         return Summary(
-            assumed.callee,
-            tuple(_kept(x.style) for x in results),
-            shape,
-            fresh,
-            effect,
-            machine.implicit_paths(),
+            callee=assumed.callee,
+            styles=tuple(_kept(x.style) for x in results),
+            shape=shape,
+            fresh=_is_fresh(machine, value),
+            stores=tuple(stored),
+            effect=effect,
+            paths=machine.implicit_paths(),
+            returns_arguments=assumed.returns_arguments,
         )
 
     def implicit_paths(self) -> tuple[Path, ...]:
@@ -313,7 +339,9 @@ class Apart(Calls):
         """What the next round is to assume."""
         if assumed.styles is None or found.styles is None:
             return found
-        if assumed.shape != found.shape or len(assumed.styles) != len(found.styles):
+        if assumed.shape != found.shape:
+            if assumed.returns_arguments:
+                return Summary(assumed.callee, returns_arguments=False)
             self.refuse(
                 f"`{body.name}` calls itself, and its paths return values of different structure",
                 "return the same kind of value on every path",
@@ -324,7 +352,8 @@ class Apart(Calls):
                 f"`{body.name}` calls itself, and its paths return values of different kinds",
                 "let all its paths return arrays of one rank, or all of them numbers",
             )
-        return replace(found, styles=styles, fresh=assumed.fresh and found.fresh)
+        stores = tuple(sorted({*assumed.stores, *found.stores}))
+        return replace(found, styles=styles, fresh=assumed.fresh and found.fresh, stores=stores)
 
 
 def _settled(found: Summary, assumed: Summary) -> bool:
@@ -332,7 +361,8 @@ def _settled(found: Summary, assumed: Summary) -> bool:
     if assumed.styles is None or found.styles is None:
         return found.styles is None and assumed.styles is None
     return (
-        (found.shape, found.effect, found.paths) == (assumed.shape, assumed.effect, assumed.paths)
+        (found.shape, found.stores, found.effect, found.paths)
+        == (assumed.shape, assumed.stores, assumed.effect, assumed.paths)
         and found.fresh >= assumed.fresh
         and [_kind(join(a, b)) for a, b in zip(assumed.styles, found.styles, strict=True)]
         == [_kind(s) for s in assumed.styles]
@@ -381,6 +411,7 @@ class _Taken:
         self.body = body
         self.width = width
         self.leaves: list[Operand] = []
+        self.values: list[Value] = []  # of the leaves, in the caller
         self.cells: dict[int, int] = {}
         self.functions: dict[tuple[int, int], int] = {}
 
@@ -388,13 +419,13 @@ class _Taken:
         """Take a value apart; the key of its kind."""
         match value:
             case Known(obj) if self.width > NARROW and type(obj) in _NUMBERS:
-                self.leaves.append(Const(obj))
+                self._add(value, Const(obj))
                 return _kind(Static(obj))
             case Known(obj):
                 plain = isinstance(obj, int | float | complex | str | tuple)
                 return ("known", type(obj), repr(obj) if plain else id(obj))
             case Num() | ArrayRef() | FrozenRef():
-                return self._leaf(self.caller.operand(value))
+                return self._leaf(value, self.caller.operand(value))
             case TupleValue(items, cls):
                 return ("tuple", cls, *[self.take(v) for v in items])
             case SliceValue(start, stop, step):
@@ -414,12 +445,27 @@ class _Taken:
         held = [*fn.defaults, *fn.kw_defaults.values(), *_captured(self.caller, fn).values()]
         return ("function", id(fn.node), *[self.take(v) for v in held])
 
-    def _leaf(self, operand: Operand) -> Any:
+    def stored(self, leaf: int) -> ArrayRef:
+        """The caller's reference to an array into which the function writes."""
+        value = self.values[leaf]
+        others = self.caller.cells_of(v for k, v in enumerate(self.values) if k != leaf)
+        if not isinstance(value, ArrayRef) or value.cell in others:
+            self.caller.refuse(
+                f"`{self.body.name}` is compiled apart and writes into an argument that may share memory with another",
+                "pass copies, or return a new array",
+            )
+        return value
+
+    def _add(self, value: Value, operand: Operand) -> None:
+        self.values.append(value)
+        self.leaves.append(operand)
+
+    def _leaf(self, value: Value, operand: Operand) -> Any:
         if isinstance(operand, Const):
             return ("constant", type(operand.value), repr(operand.value))
         if not isinstance(operand, Var):
             self._refuse()
-        self.leaves.append(operand)
+        self._add(value, operand)
         return _kind(_kept(operand.style, self.width == WIDE))
 
     def _cell(self, value: CellRef, number: int) -> Any:
@@ -452,6 +498,8 @@ class _Params:
         self.width = width
         self.made: list[Param] = []
         self.cells: dict[int, CellRef] = {}
+        self.containers: dict[int, Cell] = {}  # as they were passed
+        self.numbers: dict[int, int] = {}  # the storages of arrays, and the leaves that these are
         self.functions: dict[tuple[int, int], FunctionValue] = {}
         self.frames: dict[Frame, Frame] = {}
 
@@ -507,18 +555,41 @@ class _Params:
             self.machine.sources[var] = self.caller.sources[operand]
         if not isinstance(style, Array):
             return Num(var)
-        cell = self.machine.parameter_array(ArrayCell(var, name))
-        return cell if style.axes is not None else FrozenRef(var, frozenset((cell.cell,)))
+        array = self.machine.parameter_array(ArrayCell(var, name))
+        self.numbers[array.cell] = len(self.made) - 1
+        return array if style.axes is not None else FrozenRef(var, frozenset((array.cell,)))
 
     def _cell(self, name: str, number: int, hint: str) -> CellRef:
+        made: ListCell | DictCell | ObjectCell
         match self.caller.content(number):
             case ListCell(items):
-                return self.machine.parameter_cell(ListCell(self._items(name, items, hint), name))
+                made = ListCell(self._items(name, items, hint), name)
             case DictCell(items):
-                return self.machine.parameter_cell(DictCell(self._fields(name, items, hint), name))
+                made = DictCell(self._fields(name, items, hint), name)
             case ObjectCell(cls, fields):
-                return self.machine.parameter_cell(ObjectCell(cls, self._fields(name, fields, hint), name))
-        raise AssertionError(number)  # taking the arguments apart has refused it
+                made = ObjectCell(cls, self._fields(name, fields, hint), name)
+            case other:
+                raise AssertionError(other)  # taking the arguments apart has refused it
+        reference = self.machine.parameter_cell(made)
+        self.containers[reference.cell] = made
+        return reference
+
+    def stored(self, body: Body) -> dict[int, Operand]:
+        """The arrays into which the function has written, by leaf, as they are at its end."""
+        machine = self.machine
+        changed = [n for n, made in self.containers.items() if machine.content(n) is not made]
+        if changed:
+            self.caller.refuse(
+                f"`{body.name}` is compiled apart, and changes a list, dict or object that it gets",
+                "return the new values, or write it as a loop",
+            )
+        found: dict[int, Operand] = {}
+        for number, leaf in self.numbers.items():
+            content = machine.content(number)
+            assert isinstance(content, ArrayCell)
+            if content.operand is not self.made[leaf].tree:
+                found[leaf] = content.operand
+        return found
 
     def _fields(self, name: str, items: Mapping[Any, Value], hint: str) -> dict[Any, Value]:
         return {k: self.value(name, v, f"{hint}_{k}") for k, v in items.items()}
@@ -553,9 +624,11 @@ def _implicit_params(trees: Iterable[Operand], taken: set[str]) -> Iterator[Para
             yield Param(name, var)
 
 
-def _shape(machine: Apart, value: Value, results: list[Var]) -> Shape:
-    """How a value is made up; its leaves are added to the results."""
+def _shape(machine: Apart, value: Value, numbers: Mapping[int, int], results: list[Var]) -> Shape:
+    """How a value is made up; its leaves are added to the results.  `numbers`: the leaves that storages are."""
     match value:
+        case ArrayRef(cell, ()) if cell in numbers:
+            return Argument(numbers[cell])
         case Known(obj):
             return Static(obj)
         case Num() | ArrayRef() | FrozenRef():
@@ -566,7 +639,7 @@ def _shape(machine: Apart, value: Value, results: list[Var]) -> Shape:
                 results.append(operand)
                 return None
         case TupleValue(items, cls):
-            return (cls, tuple(_shape(machine, v, results) for v in items))
+            return (cls, tuple(_shape(machine, v, numbers, results) for v in items))
     machine.refuse(
         "a function that is compiled apart must return numbers, arrays or tuples of them",
         "return a tuple",

@@ -187,13 +187,22 @@ class Calls(Statements):
             params.append(Param(name, tree))
         return params, self.start(body, fn, values)
 
-    def start(self, body: Body, fn: FunctionType, values: Mapping[str, Value]) -> Value:
-        """Interpret a function, the first of this machine, on values for its parameters: what it returns."""
+    def start(
+        self, body: Body, fn: FunctionType, values: Mapping[str, Value], pinned: bool = False
+    ) -> Value:
+        """Interpret a function, the first of this machine, on values for its parameters: what it returns.
+
+        `pinned`: what becomes of the arguments matters to the end, whatever becomes of the names.
+        """
         kinds = tuple(self._kind_of_argument(v) for v in values.values())
         self.frame = Frame(body, 0, None, fn, kinds=kinds)
         self.frames.append(self.frame)
         self.builder.loc = body.loc(body.node)
         self.state.names.update(values)
+        if pinned:
+            arguments = {f".given_{name}": value for name, value in values.items()}
+            self.state.names.update(arguments)
+            self.frame.hidden.append(set(arguments))
         return self.run(body)
 
     def _call_nested(self, fn: FunctionValue, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:

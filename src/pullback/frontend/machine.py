@@ -486,6 +486,15 @@ class Core(ABC):
         )
         self.state.cells[target.cell] = ArrayCell(new, cell.param)
 
+    def replace_array(self, target: ArrayRef, new: Var) -> None:
+        """`target[...] = new`, an array of the same shape and dtype that is the next version of the target."""
+        if target.path:
+            self.write(target, (), Num(new))
+            return
+        cell = self._array(target.cell)
+        self._note_write(cell, target.cell)
+        self.state.cells[target.cell] = ArrayCell(new, cell.param)
+
     def view(self, array: Value, step: Pack) -> Value:
         """The array reference one view step further."""
         if isinstance(array, ArrayRef):
