@@ -11,6 +11,7 @@ from tests.backend.random_programs import Maker, arguments
 
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder, index_step, slice_
+from pullback.ir.callee import Callee, operation
 from pullback.ir.core_ops import OPERATORS
 from pullback.ir.interp import run
 from pullback.ir.nodes import (
@@ -21,7 +22,6 @@ from pullback.ir.nodes import (
     For,
     Function,
     If,
-    Op,
     Operand,
     Pack,
     Param,

@@ -462,3 +462,240 @@ def recursive_closure(x):
         return 0.0 if i == 4 else x[i] * (1.0 + go(i + 1))
 
     return go(0)
+
+
+def _sine_tower(x, n):
+    """The depth is known at run time only; two results."""
+    if n == 0:
+        return x, np.sum(x * x)
+    y, s = _sine_tower(np.sin(x), n - 1)
+    return y * 0.9, s + np.sum(y)
+
+
+@program(numbers(5), 3)
+def recursion_with_two_results(x, n):
+    y, s = _sine_tower(x, n)
+    z = y.copy()
+    z[0] = 2.0 * s
+    return np.sum(z * z) + s
+
+
+@program(numbers(4), 2)
+def recursion_in_a_loop_that_writes_its_argument(x, n):
+    y = x * 1.0
+    s = 0.0
+    for i in range(3):
+        s += np.sum(_sine_tower(y, n)[0])
+        y[i] = s * 0.1
+    return s + np.sum(y)
+
+
+def _reversed_often(x, n):
+    if n == 0:
+        return x
+    return _reversed_often(x[::-1], n - 1)
+
+
+@program(numbers(5), 3)
+def recursion_that_returns_views(x, n):
+    return np.sum(_reversed_often(x, n) * np.arange(5.0)) + np.sum(_reversed_often(x * 2.0, n) ** 2)
+
+
+WEIGHTS = np.array([0.3, -0.2, 0.5])
+
+
+def _even_layer(n, x):
+    return x if n == 0 else _odd_layer(n - 1, x * WEIGHTS)
+
+
+def _odd_layer(n, x):
+    return np.sin(x) if n == 0 else _even_layer(n - 1, x + WEIGHTS[0])
+
+
+@program(numbers(3), 4)
+def mutual_recursion_over_a_global_array(x, n):
+    return np.sum(_even_layer(n, x))
+
+
+def _merge_sort(x):
+    n = len(x)
+    if n <= 1:
+        return x.copy()
+    a, b = _merge_sort(x[: n // 2]), _merge_sort(x[n // 2 :])
+    out = np.zeros(n)
+    i = j = 0
+    for k in range(n):
+        if j >= len(b) or (i < len(a) and a[i] <= b[j]):
+            out[k] = a[i]
+            i += 1
+        else:
+            out[k] = b[j]
+            j += 1
+    return out
+
+
+@program(numbers(6))
+def merge_sort(x):
+    return np.sum(_merge_sort(x) * np.arange(6.0) ** 2)
+
+
+def _quicksort(x, lo, hi):
+    if lo >= hi:
+        return
+    pivot, i = x[hi], lo
+    for j in range(lo, hi):
+        if x[j] < pivot:
+            t = x[i]
+            x[i] = x[j]
+            x[j] = t
+            i += 1
+    t = x[i]
+    x[i] = x[hi]
+    x[hi] = t
+    _quicksort(x, lo, i - 1)
+    _quicksort(x, i + 1, hi)
+
+
+@program(numbers(6))
+def quicksort_in_place(x):
+    y = x * 1.0
+    _quicksort(y, 0, len(y) - 1)
+    return np.sum(y * np.arange(6.0) ** 2)
+
+
+@program(numbers(6))
+def quicksort_of_a_view(x):
+    y = np.sin(x)
+    tail = y[1:]
+    _quicksort(tail, 0, len(tail) - 1)
+    y[0] = 2.0 * tail[0]
+    return np.sum(y * np.arange(6.0))
+
+
+def _grown(x, n):
+    if n == 0:
+        return x
+    x[0] += 0.1 * np.sum(x)
+    return _grown(x, n - 1)
+
+
+@program(numbers(5), 3)
+def recursion_that_returns_what_it_writes(x, n):
+    y = x.copy()
+    z = _grown(y, n)
+    z[1] = 3.0 * z[0]
+    y[2] = z[3] ** 2
+    return np.sum(y * y)
+
+
+def _exchange(a, b, n):
+    if n == 0:
+        return
+    a[0] = b[1] * 2.0
+    b[0] += a[1]
+    _exchange(b, a, n - 1)
+
+
+@program(numbers(4), 3)
+def recursion_that_writes_two_arrays(x, n):
+    a, b = x.copy(), np.cos(x)
+    _exchange(a, b, n)
+    return np.sum(a * b)
+
+
+@program(numbers(4), 3)
+def recursion_that_writes_one_array_twice(x, n):
+    a = x.copy()
+    _exchange(a, a, n)
+    return np.sum(a * a)
+
+
+def _determinant(a):
+    n = a.shape[0]
+    if n == 1:
+        return a[0, 0]
+    s = 0.0
+    for j in range(n):
+        minor = np.concatenate([a[1:, :j], a[1:, j + 1 :]], axis=1)
+        s += (-1) ** j * a[0, j] * _determinant(minor)
+    return s
+
+
+@program(numbers(3, 3))
+def determinant_by_minors(a):
+    return _determinant(a)
+
+
+def _fft(re, im):
+    n = len(re)
+    if n == 1:
+        return re, im
+    even_re, even_im = _fft(re[::2], im[::2])
+    odd_re, odd_im = _fft(re[1::2], im[1::2])
+    k = np.arange(n // 2)
+    c, s = np.cos(2 * np.pi * k / n), -np.sin(2 * np.pi * k / n)
+    t_re, t_im = c * odd_re - s * odd_im, c * odd_im + s * odd_re
+    return np.concatenate([even_re + t_re, even_re - t_re]), np.concatenate([even_im + t_im, even_im - t_im])
+
+
+@program(numbers(8), numbers(8, seed=1.0))
+def recursive_fft(x, y):
+    re, im = _fft(x, y)
+    return np.sum(re**2 * np.arange(8.0)) + np.sum(np.sin(im))
+
+
+def _romberg(f, a, b, k):
+    if k == 0:
+        return 0.5 * (b - a) * (f(a) + f(b))
+    m = 0.5 * (a + b)
+    return _romberg(f, a, m, k - 1) + _romberg(f, m, b, k - 1)
+
+
+@program(1.2, 0.7)
+def recursion_with_a_literal_depth(a, b):
+    return _romberg(lambda t: np.sin(a * t), 0.0, b, 8)
+
+
+def _advanced(state, n):
+    if n == 0:
+        return np.sum(state["w"]) * state["b"]
+    return _advanced({"w": np.tanh(state["w"]), "b": state["b"] * 1.1}, n - 1) + state["b"]
+
+
+@program(numbers(3), 0.4, 3)
+def recursion_over_a_dict(x, b, n):
+    return _advanced({"w": x, "b": b}, n)
+
+
+def _long_helper(x, k):
+    a = x + 1.0
+    b = a * 2.0
+    c = b - x
+    d = np.sin(c)
+    e = d * d
+    f = e + a
+    g = f * b
+    h = np.tanh(g)
+    i = h + 1.0
+    j = i * 2.0
+    m = (j + x) * 0.5
+    n = m - 1.0
+    o = np.exp(-n * n)
+    p = o + n
+    q = p * p
+    r = q - 1.0
+    s = r * 0.1
+    t = s + x
+    u = t * k
+    if k > 1.0:
+        u = u + 1.0
+    return u
+
+
+@program(numbers(4))
+def long_helper_called_thrice(x):
+    y = _long_helper(x, 2.0)
+    z = _long_helper(y, 2.0)
+    z[0] = 1.0
+    y[1] = z[2]
+    return np.sum(y * z) + _long_helper(x, 0.5)[3]

@@ -58,6 +58,16 @@ class _Replay(Machine):
         self.loc = stmt.loc
         super().statement(stmt)
 
+    def enter(self, function: Function, args: Sequence[object]) -> Any:
+        """Call a function compiled apart: the last statement begun may be one of its own."""
+        inner = _Replay()
+        inner.count = self.count
+        try:
+            results = inner.results(function, args)
+        finally:
+            self.loc, self.count = inner.loc, inner.count
+        return results[0] if len(results) == 1 else results
+
 
 class _Enough(Exception):
     """The replay takes too long."""

@@ -218,13 +218,21 @@ class Apart(Calls):
             fresh=summary.fresh and not stored,
             effect=summary.effect,
         )
-        hint = body.name.strip("_") or "t"
-        targets = iter(self.builder.call_many(op, tuple(operands), {}, (hint,)))
+        targets = iter(self.builder.call_many(op, tuple(operands), {}, self._hints(body, summary, taken)))
         leaves = [next(targets) for _ in summary.styles]
         for value, new in zip(stored, targets, strict=True):
             self.replace_array(value, new)
         shares = [] if summary.fresh else [*names.values()]
         return self._rebuilt(summary.shape, iter(leaves), taken.values, shares)
+
+    def _hints(self, body: Body, summary: Summary, taken: _Taken) -> tuple[str, ...]:
+        """Names for the results: the function's for its value, the arrays' for what is written."""
+        name, count = _identifier(body.name), len(summary.styles or ())
+        stored = [taken.leaves[k] for k in summary.stores]
+        return (
+            *(name if count == 1 else f"{name}_{i}" for i in range(count)),
+            *(x.hint if isinstance(x, Var) else name for x in stored),
+        )
 
     def _no_value_yet(self, body: Body) -> NoReturn:
         if any(other.styles is None for other in self.program.open.values()):

@@ -187,9 +187,7 @@ class Calls(Statements):
             params.append(Param(name, tree))
         return params, self.start(body, fn, values)
 
-    def start(
-        self, body: Body, fn: FunctionType, values: Mapping[str, Value], pinned: bool = False
-    ) -> Value:
+    def start(self, body: Body, fn: FunctionType, values: Mapping[str, Value], pinned: bool = False) -> Value:
         """Interpret a function, the first of this machine, on values for its parameters: what it returns.
 
         `pinned`: what becomes of the arguments matters to the end, whatever becomes of the names.
