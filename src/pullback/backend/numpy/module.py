@@ -37,7 +37,7 @@ class Generated:
     namespace: dict[str, Any]
     copies: tuple[Copy, ...] = ()
     names: tuple[str, ...] = field(default=())  # of its functions
-    results: tuple[Operand, ...] = ()  # of its last function
+    results: tuple[Operand, ...] = ()  # of its first function
     has_products: bool = False  # products that `guarded` spells otherwise
 
 
@@ -78,7 +78,7 @@ class _Module:
         products = any(
             isinstance(s, Call) and s.op is core.scale for f in self.functions for s in statements(f.body)
         )
-        results = self.functions[-1].results
+        results = self.functions[0].results
         return Generated(text, self.globals.namespace, tuple(self.copies), names, results, products)
 
     def _imports(self) -> Iterator[ast.stmt]:
