@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import pullback as pb
+from pullback.ir.callee import reachable
 from pullback.ir.interp import run
 from pullback.ir.nodes import Function
-from pullback.passes import PASSES
+from pullback.passes import PASSES, optimize
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from differences import seed_for
@@ -45,7 +46,7 @@ def test_program(name: str) -> None:
     program = PROGRAMS[name]
     value = program.fn(*copy.deepcopy(program.args))
     fn = pb.differentiable(optimize=False)(program.fn)
-    gradient: Any = fn._gradient(program.wrt)
+    gradient = fn._gradient(program.wrt)
     variant, args = gradient.find(gradient.bind(copy.deepcopy(program.args), {}))
     compiled = variant.compiled
     check_passes(compiled.lowered.function, args)
@@ -55,3 +56,7 @@ def test_program(name: str) -> None:
     if isinstance(value, float | np.floating) or (isinstance(value, np.ndarray) and value.shape == ()):
         (joint,) = compiled.gradient_functions("joint")
         assert_same(check_passes(joint, args)[1:], gradients, "joint form against the pair")
+    for callee in reachable((primal, pullback)):
+        callee.function = optimize(callee.body())
+    _, residuals = run(primal, copy.deepcopy(args))
+    assert_same(run(pullback, (residuals, seed_for(value))), gradients, "after the passes on what is called")
