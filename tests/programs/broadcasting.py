@@ -304,3 +304,28 @@ def options_by_value(x, reduction):
     loss = np.exp(x)
     axis = None if reduction == "sum" else 0
     return getattr(np, reduction)(loss, axis=axis) * 2.0
+
+
+@program(numbers(5))
+def lists_of_numbers_as_arrays(x):
+    a, b = np.sqrt([x[0] ** 2, x[1] ** 2]), np.sin((x[2], x[3]))
+    c = np.hypot([x[0], x[1]], np.array([[x[2]], [3.0], [x[4]]]))
+    d = np.exp([[x[0], x[1]], [1.0, x[2]]])
+    e = np.broadcast_to([x[0], x[1]], (3, 2))
+    f = np.transpose([[x[0], x[1]]])
+    return a.sum() * b.prod() + c.prod() + d.prod() + e.prod() + np.sum(f * e[0])
+
+
+@program(numbers(5))
+def lists_of_numbers_as_operands(x):
+    y = x[:2]
+    s = [x[0], x[1]] @ y + y @ [x[2], 1] + np.sum([[x[0], x[1]], [1, 2]] @ y)
+    return s + np.prod((x[3], 2.0) - y) + np.sum(np.array([2.0, 3.0]) ** [x[0], x[1]]) + np.sum(y ** [1, 2])
+
+
+@program(numbers(5))
+def spaced_numbers(x):
+    a = np.arange(x[0], x[0] + 2, 0.4)
+    b = np.arange(0, 3, abs(x[1]))
+    c = np.fft.fftfreq(5, x[2])
+    return np.prod(a) + np.sum(b * b) + c[1] * x[0] + np.linalg.norm(x, 0) + np.linalg.norm(x, -1)

@@ -374,3 +374,35 @@ def complex_buffer(x, y):
     z.real = x
     z.imag[:] = y * y
     return np.sum((z * z).real)
+
+
+@program(numbers(5))
+def lists_of_numbers_stored(x):
+    y = np.zeros((3, 2))
+    y[...] = [x[0], x[1]]
+    y[1] = (x[2], 1.0)
+    y[:, 0] += [x[1], x[2], x[3]]
+    y[[2, 0], 1] = [x[4], x[0] ** 2]
+    y *= [[x[0], x[1]], [1, 2.0], (x[2], x[3])]
+    y[np.array([True, False, False])] = [x[0], 2.0]
+    np.add.at(y, (0, [1, 1]), [x[0], x[1]])
+    return np.sum(y * np.arange(6.0).reshape(3, 2))
+
+
+@program(numbers(5))
+def lists_of_numbers_by_functions(x):
+    y = np.zeros((2, 3))
+    np.copyto(y, [x[0], x[1], x[2]])
+    np.put(y, [0, 3], [x[0], x[1]])
+    np.multiply(y, [x[0], 1.0, x[1]], out=y)
+    y[...] += [[x[0]], [x[1]]]
+    return np.sum(y * np.arange(6.0).reshape(2, 3))
+
+
+@program(np.array(0.3))
+def mask_of_rank_zero(x):
+    y = x.copy()
+    y[y > 0] = 2.0 * x
+    z = y.view()
+    z[...] *= 3.0
+    return y * x[x > 0].sum() + x[True].sum()

@@ -390,6 +390,8 @@ def _operator_style(symbol: str, ufunc: np.ufunc) -> Callable[..., Style]:
 
 
 def _non_numeric(symbol: str, parts: Sequence[Style]) -> Style:
+    if symbol == "@" and len(parts) == 2 and any(isinstance(p, Array) for p in parts):
+        return matmul_style(*parts)
     if symbol in COMPARISONS:
         arrays = [as_array(s) for s in parts if isinstance(numeric(s), Array)]
         return elementwise(arrays, BOOL, "b") if arrays else Anything()

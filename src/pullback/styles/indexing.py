@@ -164,6 +164,8 @@ def _axes_used(entry: Style) -> int:
     if _is(entry, None) or _is(entry, Ellipsis):
         return 0
     array = as_array(entry) if not _is_slice(entry) else None
+    if isinstance(array, Scalar) and array.kind == "b":
+        return 0
     if isinstance(array, Array) and array.kind == "b" and array.axes is not None:
         return len(array.axes)
     return 1

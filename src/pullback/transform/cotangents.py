@@ -212,11 +212,16 @@ def _differs(style: Scalar, bar: Operand) -> bool:
 
 
 def distribute(builder: Builder, operand: Operand, bar: Operand) -> list[tuple[Var, Operand]]:
-    """The cotangent of a structured operand (a list of arrays), leaf by leaf."""
+    """The cotangent of a structured operand (a list of numbers or arrays), leaf by leaf.
+
+    A cotangent that is one array is of what NumPy makes of the list: it is unbroadcast to that before it is shared out.
+    """
     if isinstance(operand, Var):
         return [(operand, bar)]
     if not isinstance(operand, Pack):
         return []
+    if operand.kind in ("list", "tuple") and isinstance(style_of(bar), Array):
+        bar = fit(builder, bar, builder.call(numpy_op(np.array), operand, hint="t"))
     out = []
     for i, item in enumerate(operand.items):
         if isinstance(item, Const):

@@ -12,9 +12,10 @@ from pullback.errors import Loc
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
 from pullback.ir.nodes import Call, Const, Operand, Stmt, Var
+from pullback.ir.walk import variables
 from pullback.rules.kinds import Opaque
 from pullback.styles.style import Anything, Array
-from pullback.transform.cotangents import bar_hint, fit
+from pullback.transform.cotangents import bar_hint, distribute, fit
 
 
 class Sweeping(Protocol):
@@ -46,15 +47,18 @@ def opaque_call(sweep: Sweeping, call: Call, rule: Opaque, out_bar: Operand) -> 
 def _share_out(sweep: Sweeping, operands: Sequence[Operand], bars: Var) -> None:
     """Fit each cotangent (the only one comes bare) to its operand at run time: nothing is known of its style."""
     for i, operand in enumerate(operands):
-        if not isinstance(operand, Var) or not sweep.is_active(operand):
+        if not any(sweep.is_active(v) for v in variables(operand)):
             continue
-        bar = Var(bar_hint(operand), Array(None, None))
+        hint = bar_hint(operand) if isinstance(operand, Var) else "items_bar"
+        bar = Var(hint, Array(None, None))
         if len(operands) == 1:
             sweep.builder.add(Call((bar,), core.same, (bars,), loc=sweep.builder.loc))
         else:
             for stmt in _item(bars, i, bar, sweep.builder.loc):
                 sweep.builder.add(stmt)
-        sweep.accumulate(operand, fit(sweep.builder, bar, operand))
+        for var, part in distribute(sweep.builder, operand, bar):
+            if sweep.is_active(var):
+                sweep.accumulate(var, fit(sweep.builder, part, var))
 
 
 def _item(items: Var, i: int, var: Var, loc: Loc) -> tuple[Stmt, ...]:

@@ -90,7 +90,7 @@ def _row(sweep: Sweeping, call: Call, rule: Row, out_bar: Operand | None) -> Non
         )
     for param in rule.params:
         operand = operands[param]
-        if rule.partials.get(param, "0") != "0" and sweep.is_active(operand):
+        if rule.partials.get(param, "0") != "0" and any(sweep.is_active(v) for v in variables(operand)):
             contribution = _scaled(sweep.builder, rule, param, names, out_bar)
             _contribute(sweep, operand, contribution)
     _check_covered(sweep, call, [operands[param] for param in rule.partials])

@@ -17,11 +17,10 @@ from pullback.ir.builder import Builder
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Call, Const, Op, Operand, Pack, Var
 from pullback.ir.walk import variables
-from pullback.rules.registry import op_of
 from pullback.styles.broadcast import as_array
 from pullback.styles.style import Array, Scalar, numeric
 from pullback.transform.bars import Bars
-from pullback.transform.cotangents import add, bar_hint, exact, fit, numpy_op
+from pullback.transform.cotangents import add, bar_hint, distribute, exact, fit, numpy_op
 
 
 class Sweeping(Protocol):
@@ -53,7 +52,7 @@ def _load(sweep: Sweeping, call: Call, bar: Operand) -> None:
 
 def _store(sweep: Sweeping, call: Call, bar: Operand) -> None:
     array, value, steps = call.args[0], call.args[1], call.args[2:]
-    if sweep.is_active(value):
+    if _live(sweep, value):
         part = _surviving(sweep, array, bar, steps) if steps else bar
         _contribute(sweep, value, part)
     if sweep.is_active(array) and steps:
@@ -116,22 +115,17 @@ def _copy(sweep: Sweeping, call: Call, bar: Operand) -> None:
 def _add_at(sweep: Sweeping, call: Call, bar: Operand) -> None:
     array, value, steps = call.args[0], call.args[1], call.args[2:]
     sweep.accumulate(array, bar)
-    if sweep.is_active(value):
+    if _live(sweep, value):
         _contribute(
             sweep, value, sweep.builder.call(core.load, bar, *steps, hint="stored_bar") if steps else bar
         )
 
 
 def _contribute(sweep: Sweeping, operand: Operand, bar: Operand) -> None:
-    if isinstance(operand, Var):
-        sweep.accumulate(operand, fit(sweep.builder, bar, operand))
-        return
-    stacked = op_of(np.array)
-    assert stacked is not None and isinstance(operand, Pack)
-    for i, item in enumerate(operand.items):  # a list or tuple of numbers stored at once
-        if any(sweep.is_active(v) for v in variables(item)):
-            row = sweep.builder.call(core.load, bar, Pack("index", (Const(i),)), hint="item_bar")
-            _contribute(sweep, item, row)
+    """Accumulate a contribution; to the items of a list or tuple of numbers that is stored at once, too."""
+    for var, part in distribute(sweep.builder, operand, bar):
+        if sweep.is_active(var):
+            sweep.accumulate(var, fit(sweep.builder, part, var))
 
 
 # ------------------------------------------------------------------------------------------------ run-time lists

@@ -103,6 +103,8 @@ class Expressions:
             entries = [self._entry(x) for x in step.items]
             index = ast.Tuple(entries, ast.Load()) if step.meta == "tuple" else entries[0]
             return ast.Subscript(base, index, ast.Load())
+        if step.meta.fn is np.transpose and not step.items:
+            return ast.Attribute(base, "T", ast.Load())
         return self._numpy_call(step.meta, [base, *(self.operand(x) for x in step.items)], {})
 
     def _entry(self, entry: Operand) -> ast.expr:
@@ -125,6 +127,9 @@ class Expressions:
             return self._operator(stmt)
         args = [self.operand(x) for x in stmt.args]
         kwargs = {k: self.operand(v) for k, v in stmt.kwargs}
+        alone = len(args) == 1 and not kwargs and isinstance(style_of(stmt.args[0]), Array)
+        if stmt.op.fn is np.transpose and alone:
+            return ast.Attribute(args[0], "T", ast.Load())
         return self._numpy_call(stmt.op, args, kwargs)
 
     def _operator(self, stmt: Call) -> ast.expr:
@@ -137,8 +142,6 @@ class Expressions:
         return ast.BinOp(args[0], BINARY[symbol](), args[1])
 
     def _numpy_call(self, op: Op, args: list[ast.expr], kwargs: dict[str, ast.expr]) -> ast.expr:
-        if op.fn is np.transpose and len(args) == 1 and not kwargs:
-            return ast.Attribute(args[0], "T", ast.Load())
         fn = self.module.function_of(op)
         assert fn is not None, op
         return call(fn, *args, **kwargs)

@@ -12,7 +12,7 @@ from pullback.backend.numpy.expressions import BINARY
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Call, Const, Operand, Pack, Var
 from pullback.styles.indexing import is_basic
-from pullback.styles.style import Array, Scalar, Style, numeric, same_length
+from pullback.styles.style import Array, Scalar, Style, kind, numeric, same_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,7 @@ def repeats_nothing(step: Operand) -> bool:
     if step.kind != "index":
         return True
     styles = tuple(core.style_of(x) for x in step.items)
+    styles = tuple(s for s in styles if not (isinstance(numeric(s), Scalar) and kind(s) == "b"))
     if is_basic(styles):
         return True
     return len(styles) == 1 and isinstance(styles[0], Array) and styles[0].kind == "b"

@@ -52,7 +52,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "setfield": ("`.setfield` writes raw memory", "assign to x[...] or to x.real"),
     "getfield": ("`.getfield` reads raw memory", "index the array"),
     "byteswap": ("`.byteswap`", "convert with .astype"),
-    "view": refusal("view-dtype"),
     "newbyteorder": ("`.newbyteorder`", "convert with .astype"),
     "partition": ("`.partition` in place", "use x[...] = np.partition(x, k)"),
     "tofile": ("`.tofile`", "write files outside the function"),
@@ -165,6 +164,21 @@ def is_integer(ctx: Context, x: Value) -> Value:
     return inline(ctx, prelude.equal, x, emit(ctx, np.floor, x))
 
 
+def clip(
+    ctx: Context, x: Value, min: Value = NONE, max: Value = NONE, out: Value = NONE, **options: Value
+) -> Value:
+    """`x.clip(min, max)`: unlike in np.clip, one bound may be left out."""
+    given_out = {"out": out} if given(out) else {}
+    return numpy_calls.call(ctx, np.clip, [x, min, max], {**given_out, **options})
+
+
+def view(ctx: Context, x: Value, *dtype: Value, **options: Value) -> Value:
+    """`x.view()`: another name for the array; with a dtype it is refused."""
+    if dtype or options:
+        ctx.refuse(*refusal("view-dtype"))
+    return ctx.subscript(x, Known(Ellipsis)) if is_array(x) else x
+
+
 def to_device(ctx: Context, x: Value, device: Value) -> Value:
     """`x.to_device("cpu")`."""
     return x
@@ -189,6 +203,8 @@ METHODS: dict[str, Handler] = {
     "fill": mutation.fill,
     "sort": mutation.sort_in_place,
     "put": mutation.put,
+    "clip": clip,
+    "view": view,
     "nonzero": indexing.nonzero,
 }
 

@@ -46,7 +46,6 @@ nondifferentiable(
     np.eye,
     np.identity,
     np.tri,
-    np.arange,
     np.indices,
     np.triu_indices,
     np.tril_indices,
@@ -59,9 +58,35 @@ nondifferentiable(
     np.hamming,
     np.bartlett,
     np.blackman,
-    np.fft.fftfreq,
-    np.fft.rfftfreq,
 )
+
+
+@rule(
+    np.arange,
+    wrt="start, stop, step",
+    linear="start, step",
+    cases=(case(0.5, 3.0), case(0.5, 3.0, 0.4), case(2.0, -1.0, -0.7), case(3.5)),
+)
+def arange(start, stop=None, step=1, dtype=None, *, out, out_bar):
+    """Each number is the first plus so many steps; how many there are does not move."""
+    if stop is None:
+        return None, None, None
+    return np.sum(out_bar), None, np.sum(out_bar * np.arange(np.size(out)))
+
+
+FREQUENCIES = (case(6, 0.5, wrt=(1,)), case(5, 2.0, wrt=(1,)))
+
+
+@rule(np.fft.fftfreq, wrt="d", cases=FREQUENCIES)
+def fftfreq(n, d=1.0, device=None, *, out, out_bar):
+    """Inversely proportional to the spacing."""
+    return -np.sum(out_bar * out) / d
+
+
+@rule(np.fft.rfftfreq, wrt="d", cases=FREQUENCIES)
+def rfftfreq(n, d=1.0, device=None, *, out, out_bar):
+    """Inversely proportional to the spacing."""
+    return -np.sum(out_bar * out) / d
 
 
 def _plain_spacing(site: Site) -> bool:

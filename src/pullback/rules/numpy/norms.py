@@ -56,6 +56,9 @@ NORMS = (
     case(M, keepdims=True),
     case(M, 2, 1),
     case(V, 0.5),
+    case(V, 0),
+    case(V, -1),
+    case(M, 0, axis=1),
 )
 
 
@@ -67,6 +70,8 @@ def norm(x, ord=None, axis=None, keepdims=False, *, out, out_bar):
         return bar * (x / (n + (n == 0)))
     if ord == 1:
         return bar * direction(x)
+    if ord == 0:  # the number of elements that are not zero
+        return np.zeros_like(x)
     if ord == np.inf or ord == -np.inf:
         chosen = np.absolute(x) == n
         return np.where(chosen, bar / np.sum(chosen, axis=axis, keepdims=True) * direction(x), 0)
