@@ -164,14 +164,6 @@ def is_integer(ctx: Context, x: Value) -> Value:
     return inline(ctx, prelude.equal, x, emit(ctx, np.floor, x))
 
 
-def clip(
-    ctx: Context, x: Value, min: Value = NONE, max: Value = NONE, out: Value = NONE, **options: Value
-) -> Value:
-    """`x.clip(min, max)`: unlike in np.clip, one bound may be left out."""
-    given_out = {"out": out} if given(out) else {}
-    return numpy_calls.call(ctx, np.clip, [x, min, max], {**given_out, **options})
-
-
 def view(ctx: Context, x: Value, *dtype: Value, **options: Value) -> Value:
     """`x.view()`: another name for the array; with a dtype it is refused."""
     if dtype or options:
@@ -203,7 +195,6 @@ METHODS: dict[str, Handler] = {
     "fill": mutation.fill,
     "sort": mutation.sort_in_place,
     "put": mutation.put,
-    "clip": clip,
     "view": view,
     "nonzero": indexing.nonzero,
 }
