@@ -699,3 +699,66 @@ def long_helper_called_thrice(x):
     z[0] = 1.0
     y[1] = z[2]
     return np.sum(y * z) + _long_helper(x, 0.5)[3]
+
+
+@program(0.7, 1.6)
+def local_adaptive_quadrature(x, end):
+    def f(t):
+        return math.exp(-x * t * t)
+
+    def adapt(a, b, fa, fb):
+        m = 0.5 * (a + b)
+        fm = f(m)
+        if abs(fa + fb - 2.0 * fm) < 1e-4:
+            return (b - a) * (fa + 4.0 * fm + fb) / 6.0
+        return adapt(a, m, fa, fm) + adapt(m, b, fm, fb)
+
+    return adapt(0.0, end, f(0.0), f(end))
+
+
+@program(numbers(6))
+def local_recursion_that_writes_what_it_captures(x):
+    y = x.copy()
+
+    def sift(lo, hi):
+        if lo >= hi:
+            return
+        if y[lo] > y[hi]:
+            t = y[lo]
+            y[lo] = y[hi]
+            y[hi] = t
+        sift(lo + 1, hi - 1)
+
+    sift(0, len(y) - 1)
+    y[0] *= 2.0
+    return np.sum(y * np.arange(6.0))
+
+
+def _make_shrink(c):
+    def shrink(v, limit):
+        if np.sum(v * v) < limit:
+            return v
+        return shrink(v * c, limit)
+
+    return shrink
+
+
+@program(numbers(4), 0.7)
+def recursive_closures_made_by_a_function(x, c):
+    f, g = _make_shrink(c), _make_shrink(c * c)
+    return np.sum(f(x, 0.2) + g(x, 0.1))
+
+
+@program(numbers(4))
+def captured_array_returned_by_a_recursive_function(x):
+    a = np.outer(x, x)
+    get = lambda: a
+
+    def down(g, s):
+        if s > 1.0:
+            return g()
+        return down(g, s + np.sum(x * x))
+
+    b = down(get, 0.0)
+    total = np.sum(b * b)
+    return total + np.sum(a)

@@ -12,13 +12,12 @@ import builtins
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import FunctionType
 from typing import Any, NoReturn, TypeAlias
 
 from pullback import runtime
 from pullback.errors import UnsupportedError
 from pullback.frontend.bodies import Body, Frame, captured
-from pullback.frontend.calls import Calls
+from pullback.frontend.calls import Calls, UserFunction
 from pullback.frontend.environment import Path
 from pullback.frontend.machine import Core, Unreachable
 from pullback.frontend.values import (
@@ -110,9 +109,9 @@ class Program:
     made: dict[Any, Summary] = field(default_factory=dict)
     open: dict[Any, Summary] = field(default_factory=dict)  # being lowered: what is assumed of them
     assumed: set[Any] = field(default_factory=set)  # those of which something has been assumed
-    apart: dict[FunctionType, int] = field(default_factory=dict)  # in which width
-    never: dict[FunctionType, UnsupportedError] = field(default_factory=dict)  # what hinders it
-    inlined: Counter[FunctionType] = field(default_factory=Counter)
+    apart: dict[Any, int] = field(default_factory=dict)  # in which width
+    never: dict[Any, UnsupportedError] = field(default_factory=dict)  # what hinders it
+    inlined: Counter[Any] = field(default_factory=Counter)
     names: set[str] = field(default_factory=set)
 
     def again(self, entry: str) -> None:
@@ -144,68 +143,69 @@ class Apart(Calls):
         self.program = Program()
 
     def call_apart(
-        self, fn: FunctionType, body: Body, names: Mapping[str, Value], kinds: Any
+        self, callable_: UserFunction, body: Body, names: Mapping[str, Value], kinds: Any
     ) -> Value | None:
         """Call a function that is compiled apart; None where the call is to be inlined."""
-        program = self.program
+        program, who = self.program, callable_.who
         if body.is_prelude or self.environment is None:
             return None
-        recursive = self._recurs(fn)
-        if fn not in program.apart and (recursive or (program.inlined[fn] > 0 and body.size > LARGE)):
-            program.apart[fn] = NUMBERS if recursive else NARROW
-            if self.frames[0].fn is not fn:
+        recursive = self._recurs(who)
+        if who not in program.apart and (recursive or (program.inlined[who] > 0 and body.size > LARGE)):
+            program.apart[who] = NUMBERS if recursive else NARROW
+            if self.frames[0].who is not who:
                 raise CallApart
-        if fn in program.apart and fn not in program.never:
-            found = self._try(fn, body, names)
+        if who in program.apart and who not in program.never:
+            found = self._try(callable_, body, names)
             if found is not None:
                 return found
-        self._ask_for_depth(fn, kinds)
-        program.inlined[fn] += 1
+        self._ask_for_depth(who, kinds)
+        program.inlined[who] += 1
         return None
 
-    def _try(self, fn: FunctionType, body: Body, names: Mapping[str, Value]) -> Value | None:
+    def _try(self, callable_: UserFunction, body: Body, names: Mapping[str, Value]) -> Value | None:
         """Call a function; where it cannot be compiled for any number, for the numbers given; else not at all."""
-        program = self.program
-        while fn not in program.never:
+        program, who = self.program, callable_.who
+        while who not in program.never:
             try:
-                return self._call(fn, body, names)
+                return self._call(callable_, body, names)
             except UnsupportedError as error:
-                if any(key[0] is fn for key in program.open):
+                if any(key[0] is who for key in program.open):
                     raise  # the call that began it decides
-                if program.apart[fn] > NARROW:
-                    program.apart[fn] = NARROW
+                if program.apart[who] > NARROW:
+                    program.apart[who] = NARROW
                 else:
-                    program.never[fn] = error
+                    program.never[who] = error
         return None
 
-    def _recurs(self, fn: FunctionType) -> bool:
+    def _recurs(self, who: Any) -> bool:
         """Whether a function is being inlined in itself, and run-time tests or too many calls decide how often."""
-        outer = next((frame for frame in self.frames if frame.fn is fn), None)
+        outer = next((frame for frame in self.frames if frame.who is who), None)
         if outer is None:
             return False
-        return len(self.open_tests) > outer.tests or self.program.inlined[fn] >= MAX_UNFOLDED
+        return len(self.open_tests) > outer.tests or self.program.inlined[who] >= MAX_UNFOLDED
 
-    def _ask_for_depth(self, fn: FunctionType, kinds: Any) -> None:
+    def _ask_for_depth(self, who: Any, kinds: Any) -> None:
         """Inlined recursion needs what its tests depend on at compile time."""
-        frame = next((f for f in self.frames if f.fn is fn and f.kinds == kinds), None)
+        frame = next((f for f in self.frames if f.who is who and f.kinds == kinds), None)
         tests = [] if frame is None else self.open_tests[frame.tests :]
         for test in tests:
             self._ask(self.sources.get(test, frozenset()) if isinstance(test, Var) else frozenset())
         if tests:
-            raise self.program.never[fn]
+            raise self.program.never[who]
 
     # ------------------------------------------------------------------------------------------------- the call
 
-    def _call(self, fn: FunctionType, body: Body, names: Mapping[str, Value]) -> Value:
-        width = self.program.apart[fn]
+    def _call(self, callable_: UserFunction, body: Body, names: Mapping[str, Value]) -> Value:
+        who = callable_.who
+        width = self.program.apart[who]
         taken = _Taken(self, body, width)
-        key = (fn, *[taken.take(v) for v in names.values()])
-        if width == NUMBERS and any(other[0] is fn and other != key for other in self.program.open):
-            self.program.apart[fn] = WIDE
+        key = (who, *[taken.take(v) for v in (*callable_.closure, *names.values())])
+        if width == NUMBERS and any(other[0] is who and other != key for other in self.program.open):
+            self.program.apart[who] = WIDE
             raise CallApart
         summary = self.program.made.get(key) or self._assumption(key)
         if summary is None:
-            summary = self._lower(key, fn, body, names, width)
+            summary = self._lower(key, callable_, body, names, width)
         if summary.styles is None:
             self._no_value_yet(body)
         operands = [*taken.leaves, *self._implicit_leaves(summary.paths)]
@@ -222,7 +222,7 @@ class Apart(Calls):
         leaves = [next(targets) for _ in summary.styles]
         for value, new in zip(stored, targets, strict=True):
             self.replace_array(value, new)
-        shares = [] if summary.fresh else [*names.values()]
+        shares = [] if summary.fresh else [*taken.values]
         return self._rebuilt(summary.shape, iter(leaves), taken.values, shares)
 
     def _hints(self, body: Body, summary: Summary, taken: _Taken) -> tuple[str, ...]:
@@ -271,7 +271,7 @@ class Apart(Calls):
     # ------------------------------------------------------------------------------------------------- lowering
 
     def _lower(
-        self, key: Any, fn: FunctionType, body: Body, names: Mapping[str, Value], width: int
+        self, key: Any, callable_: UserFunction, body: Body, names: Mapping[str, Value], width: int
     ) -> Summary:
         """Lower a function for one kind of arguments, in rounds if it calls itself."""
         program = self.program
@@ -286,7 +286,7 @@ class Apart(Calls):
             for _ in range(MAX_ROUNDS):
                 program.open[key] = summary
                 program.assumed.discard(key)
-                found = self._round(summary, fn, body, names, width)
+                found = self._round(summary, callable_, body, names, width)
                 if key not in program.assumed or _settled(found, summary):
                     program.made[key] = found
                     return found
@@ -300,14 +300,15 @@ class Apart(Calls):
         )
 
     def _round(
-        self, assumed: Summary, fn: FunctionType, body: Body, names: Mapping[str, Value], width: int
+        self, assumed: Summary, callable_: UserFunction, body: Body, names: Mapping[str, Value], width: int
     ) -> Summary:
         machine = type(self)(self.environment)
         machine.program = self.program
         machine.unrollable = list(self.unrollable)
         params = _Params(self, machine, width)
+        inner = replace(callable_, closure=tuple(params.closure(body.name, fn) for fn in callable_.closure))
         given = {name: params.value(name, v) for name, v in names.items()}
-        value = machine.start(body, fn, given, pinned=True)
+        value = machine.start(body, inner, given, pinned=params.pinned())
         if machine.state.dead:
             return assumed if assumed.styles is None else replace(assumed, styles=None)
         results: list[Var] = []
@@ -529,10 +530,10 @@ class _Params:
                     self.cells[number] = self._cell(name, number, hint)
                 return self.cells[number]
             case FunctionValue():
-                return self._function(name, value, hint)
+                return self.closure(name, value, hint)
         return value
 
-    def _function(self, name: str, fn: FunctionValue, hint: str) -> FunctionValue:
+    def closure(self, name: str, fn: FunctionValue, hint: str = "") -> FunctionValue:
         """The function over frames of its own, in which what it captures are parameters."""
         key = (id(fn.node), id(fn.scope))
         if key not in self.functions:
@@ -581,6 +582,11 @@ class _Params:
         reference = self.machine.parameter_cell(made)
         self.containers[reference.cell] = made
         return reference
+
+    def pinned(self) -> dict[str, Value]:
+        """What of the arguments matters to the end, whatever becomes of the names."""
+        cells: list[Value] = [*map(ArrayRef, self.numbers), *map(CellRef, self.containers)]
+        return {f".given{i}": value for i, value in enumerate([*cells, *self.functions.values()])}
 
     def stored(self, body: Body) -> dict[int, Operand]:
         """The arrays into which the function has written, by leaf, as they are at its end."""

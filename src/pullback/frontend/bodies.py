@@ -165,6 +165,7 @@ class Frame:
     hidden: list[set[str]] = field(default_factory=list)  # names of comprehensions that are being evaluated
     tests: int = 0  # how many run-time branches are open around the call
     kinds: Any = None  # what tells the signature of this call from another's
+    who: Any = None  # the function that is called, the same in each of its frames
     kept: bool = False  # a function defined in it may outlive it
 
     def key(self, name: str) -> str:

@@ -42,6 +42,27 @@ MAX_DEPTH = 60
 MAX_INLINED = 5000  # calls inlined in one function
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class UserFunction:
+    """A function that is called: a function object, or one defined in what is being lowered (then with its closure).
+
+    `fn` is the function object from which outside names are found.
+    """
+
+    fn: FunctionType | None
+    closure: tuple[FunctionValue, ...] = ()  # none or one
+
+    @property
+    def who(self) -> Any:
+        """What stays the same from call to call."""
+        return self.closure[0].node if self.closure else self.fn
+
+    @property
+    def parent(self) -> Frame | None:
+        """The frame whose names the function sees."""
+        return self.closure[0].scope if self.closure else None
+
+
 class Calls(Statements):
     """Calls anything."""
 
@@ -145,13 +166,16 @@ class Calls(Statements):
             return self.outside(Path(fn, "default", name))
 
         names = self.bind_arguments(body, args, kwargs, default, fn)
+        return self._enter_or_inline(UserFunction(fn), body, names)
+
+    def _enter_or_inline(self, callable_: UserFunction, body: Body, names: Mapping[str, Value]) -> Value:
         kinds = tuple(self._kind_of_argument(v) for v in names.values())
-        found = self.call_apart(fn, body, names, kinds)
-        return self.inline(body, None, fn, names, kinds=kinds) if found is None else found
+        found = self.call_apart(callable_, body, names, kinds)
+        return self.inline(body, callable_, names, kinds=kinds) if found is None else found
 
     @abstractmethod
     def call_apart(
-        self, fn: FunctionType, body: Body, names: Mapping[str, Value], kinds: Any
+        self, callable_: UserFunction, body: Body, names: Mapping[str, Value], kinds: Any
     ) -> Value | None:
         """Call a function that is compiled apart; None where the call is to be inlined."""
 
@@ -185,22 +209,27 @@ class Calls(Statements):
             tree, values[name] = self.parameter(name, spec)
             self.claimed.update(variables(tree))
             params.append(Param(name, tree))
-        return params, self.start(body, fn, values)
+        return params, self.start(body, UserFunction(fn), values)
 
-    def start(self, body: Body, fn: FunctionType, values: Mapping[str, Value], pinned: bool = False) -> Value:
+    def start(
+        self,
+        body: Body,
+        callable_: UserFunction,
+        values: Mapping[str, Value],
+        pinned: Mapping[str, Value] | None = None,
+    ) -> Value:
         """Interpret a function, the first of this machine, on values for its parameters: what it returns.
 
-        `pinned`: what becomes of the arguments matters to the end, whatever becomes of the names.
+        `pinned`: values that matter to the end, under names that no user's name can be.
         """
         kinds = tuple(self._kind_of_argument(v) for v in values.values())
-        self.frame = Frame(body, 0, None, fn, kinds=kinds)
+        self.frame = Frame(body, 0, callable_.parent, callable_.fn, who=callable_.who, kinds=kinds)
         self.frames.append(self.frame)
         self.builder.loc = body.loc(body.node)
         self.state.names.update(values)
         if pinned:
-            arguments = {f".given_{name}": value for name, value in values.items()}
-            self.state.names.update(arguments)
-            self.frame.hidden.append(set(arguments))
+            self.state.names.update(pinned)
+            self.frame.hidden.append(set(pinned))
         return self.run(body)
 
     def _call_nested(self, fn: FunctionValue, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
@@ -212,7 +241,7 @@ class Calls(Statements):
             return given[name] if name in given else fn.kw_defaults[name]
 
         names = self.bind_arguments(body, args, kwargs, default, None)
-        return self.inline(body, fn.scope, fn.scope.fn if fn.scope is not None else None, names)
+        return self._enter_or_inline(UserFunction(fn.scope.fn, (fn,)), body, names)
 
     def _body_of_nested(self, fn: FunctionValue) -> Body:
         key = id(fn.node)
@@ -268,15 +297,23 @@ class Calls(Statements):
     def inline(
         self,
         body: Body,
-        parent: Frame | None,
-        fn: FunctionType | None,
+        callable_: UserFunction,
         names: Mapping[str, Value],
         globals: Mapping[str, Any] | None = None,
         kinds: Any = None,
     ) -> Value:
         """Interpret a body with the given parameters in a frame of its own."""
-        self._check_recursion(body, parent, fn)
-        frame = Frame(body, next(self._numbers), parent, fn, globals, tests=len(self.open_tests), kinds=kinds)
+        self._check_recursion(body, callable_)
+        frame = Frame(
+            body,
+            next(self._numbers),
+            callable_.parent,
+            callable_.fn,
+            globals,
+            tests=len(self.open_tests),
+            kinds=kinds,
+            who=callable_.who,
+        )
         for name, value in names.items():
             self.state.names[frame.key(name)] = value
         saved = self.frame, self.builder.loc, self.in_statement_write
@@ -304,10 +341,10 @@ class Calls(Statements):
         self.frame.stmt, self.builder.loc = last, self.place(last)
         return self.evaluate(last.value)
 
-    def _check_recursion(self, body: Body, parent: Frame | None, fn: FunctionType | None) -> None:
+    def _check_recursion(self, body: Body, callable_: UserFunction) -> None:
         """Recursion is inlined: its depth must follow from what is known at compile time."""
         self.inlined += 1
-        earlier = [f for f in self.frames if f.body is body and f.parent is parent and f.fn is fn]
+        earlier = [f for f in self.frames if f.body is body and f.who is callable_.who]
         if earlier and not body.is_prelude:
             for test in self.open_tests[earlier[-1].tests :]:
                 self._ask(self.sources.get(test, frozenset()) if isinstance(test, Var) else frozenset())

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from pullback.frontend.bodies import Body, body_of
+from pullback.frontend.calls import UserFunction
 from pullback.frontend.interpreter import Machine
 from pullback.frontend.source import FunctionSource
 from pullback.frontend.values import GrowingCell, Known, ListCell, Num, SliceValue, TupleValue, Value
@@ -40,7 +41,7 @@ def inline_function(
     given = [as_value(machine, x) for x in args]
     named = {k: as_value(machine, x) for k, x in kwargs.items()}
     names = machine.bind_arguments(body, given, named, default, fn)
-    value = machine.inline(body, None, fn, names)
+    value = machine.inline(body, UserFunction(fn), names)
     if isinstance(value, TupleValue) and value.cls is None:
         return tuple(machine.operand(v) for v in value.items)
     return (machine.operand(value),)
@@ -58,7 +59,7 @@ def inline_expression(
     body = _expression(text, tuple(sorted(names)))
     machine = _machine(builder, safe)
     values = {name: as_value(machine, x) for name, x in names.items()}
-    return machine.operand(machine.inline(body, None, None, values, globals))
+    return machine.operand(machine.inline(body, UserFunction(None), values, globals))
 
 
 def _machine(builder: Builder, safe: bool) -> Machine:
