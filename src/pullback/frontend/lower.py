@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType
 
-from pullback.frontend.apart import CallApart, Program
 from pullback.frontend.bodies import body_of
 from pullback.frontend.environment import Environment
 from pullback.frontend.interpreter import Machine
+from pullback.frontend.program import CallApart, Program
 from pullback.frontend.signature import Signature
 from pullback.ir.callee import Callee, reachable
 from pullback.ir.nodes import Function, Param
