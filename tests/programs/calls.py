@@ -762,3 +762,123 @@ def captured_array_returned_by_a_recursive_function(x):
     b = down(get, 0.0)
     total = np.sum(b * b)
     return total + np.sum(a)
+
+
+class Base:
+    """What subclasses build on."""
+
+    def __init__(self, w, k=1.0):
+        self.w, self.k = w, k
+
+    def loss(self, x):
+        return np.sum(self.w * x) * self.k
+
+    @property
+    def gain(self):
+        return self.k * 2
+
+    @classmethod
+    def make(cls, w):
+        return cls(w)
+
+    @staticmethod
+    def square(v):
+        return v * v
+
+
+class Derived(Base):
+    """Calls its parents in every form."""
+
+    def __init__(self, w):
+        super().__init__(w, k=2.0)
+        self.z = 1.0
+
+    def loss(self, x):
+        y = super().loss(x) if x[0] > 0 else 0.0
+        return y + self.z * self.gain + sum([v for v in x])
+
+    @property
+    def gain(self):
+        return super().gain + 1
+
+
+class Third(Derived):
+    """Skips a generation."""
+
+    def loss(self, x):
+        return super().loss(x) * super(Third, self).square(2.0) + super(Derived, self).loss(x)
+
+    @classmethod
+    def make(cls, w):
+        return super().make(2 * w)
+
+
+@program(numbers(6), numbers(6, seed=1))
+def super_in_every_form(w, x):
+    return Derived(w).loss(x) + Third(w).loss(x) + Third.make(w).loss(x)
+
+
+class Left(Base):
+    """One side of a diamond."""
+
+    def loss(self, x):
+        return super().loss(x) + 1
+
+
+class Right(Base):
+    """The other side."""
+
+    def loss(self, x):
+        return super().loss(x) * 3
+
+
+class Diamond(Left, Right):
+    """The order of resolution is Python's."""
+
+    def loss(self, x):
+        return super().loss(x) ** 2
+
+
+@program(numbers(3), numbers(3, seed=1))
+def super_in_a_diamond(w, x):
+    return Diamond(w).loss(x)
+
+
+class Bag:
+    """An object that can be run over."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def __iter__(self):
+        return iter(self.items)
+
+    def __contains__(self, v):
+        return v == 1
+
+
+@program(numbers(6))
+def objects_that_iterate(x):
+    total = 0.0
+    for v in Bag(x):
+        total += v * v
+    pair = Bag([x[0], x[1] * 2])
+    p, q = pair
+    return total + sum(pair) + p * q + (1 in pair) + list(pair)[1] + sum(u * v for u, v in zip(pair, Bag(x)))
+
+
+def _decay(t, a, b, c):
+    return a * np.exp(-b * t) + c
+
+
+@program(numbers(3), numbers(6), np.linspace(0.0, 1.0, 6))
+def parameters_by_star(p, y, t):
+    model = Scaled()
+    return np.sum((_decay(t, *p) - y) ** 2) + model(2.0, *p[1:]) + (lambda a, b, c: a * b + c)(*p)
+
+
+class Scaled:
+    """Called as a function."""
+
+    def __call__(self, t, a, b):
+        return a * t + b

@@ -238,7 +238,7 @@ def inheritance(w, b, x, y):
     return Linear(w=w, b=b).loss(x, y)
 
 
-@program(numbers(3), 0.2, numbers(4, 3, seed=1), numbers(4, seed=2), refused="super")
+@program(numbers(3), 0.2, numbers(4, 3, seed=1), numbers(4, seed=2))
 def inheritance_with_super(w, b, x, y):
     return Mlp(w=w, b=b).loss(x, y)
 

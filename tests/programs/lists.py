@@ -1,5 +1,7 @@
 """Lists whose length only the run time knows: positions, slices, tuples as items, queues and stacks."""
 
+from collections import OrderedDict, defaultdict, deque
+
 import numpy as np
 
 from . import numbers, program
@@ -216,3 +218,78 @@ def array_of_a_tuple_written(x, n):
 def length_of_a_text(x, n):
     label = f"n={n} of {x.shape[0]:3d}"
     return np.sum(x) * len(label) + len("abc") * x[0]
+
+
+@program(numbers(6))
+def star_takes_the_rest(x):
+    a, *b, c = x
+    *d, e = x[1:]
+    f, *g = x
+    return a * c + sum(b) + e * len(d) + f * sum(g) * d[0]
+
+
+@program(numbers(6))
+def stars_in_displays(x):
+    a = [*x[:2], *x]
+    b = [1.0, *x, x[0]]
+    c = [*[x[0], x[1]], 2.0]
+    return a[3] * sum(b) + len(a) * c[1] + np.array([0.0, *x]).sum()
+
+
+@program(numbers(6))
+def deque_with_a_longest_length(x):
+    window = deque(maxlen=3)
+    total = 0.0
+    for v in x:
+        window.append(v)
+        total += sum(window) * len(window)
+    return total + np.mean(window) * window[-1] + max(window) + np.array(window).sum()
+
+
+@program(numbers(6))
+def deque_at_both_ends(x):
+    q = deque([x[0], x[1]])
+    q.appendleft(x[2])
+    q.rotate(1)
+    q.extend(x[3:5])
+    q.extendleft([x[0], 3.0])
+    a, b = q.popleft(), q.pop()
+    return a * b * 3 + q[0] + sum(i * v * v for i, v in enumerate(q)) + bool(q)
+
+
+@program(numbers(6))
+def breadth_first_by_deque(x):
+    q = deque([(x[0], 0)])
+    total = 0.0
+    while q:
+        v, depth = q.popleft()
+        total += v * v
+        if depth < 3:
+            q.append((v * x[depth], depth + 1))
+            q.append((v + x[1], depth + 1))
+    return total + len(q)
+
+
+@program(numbers(6))
+def filter_with_a_delay_line(x):
+    delay = deque([0.0] * 3, maxlen=3)
+    out = np.zeros(6)
+    for i in range(6):
+        delay.appendleft(x[i])
+        out[i] = delay[0] + 0.5 * delay[1] - 0.2 * delay[2]
+    return np.sum(out**2)
+
+
+@program(numbers(6))
+def defaultdict_and_ordereddict(x):
+    d = defaultdict(float)
+    for i in range(6):
+        d[i % 2] += x[i]
+    groups = defaultdict(list)
+    for i, k in enumerate("abcab"):
+        groups[k].append(x[i])
+    o = OrderedDict()
+    o["a"] = x[0]
+    o["b"] = x[1]
+    total = sum(sum(v) for v in groups.values()) * len(groups)
+    return d[0] * d[1] + total + ("a" in groups) + sum(o.values()) * o["a"]

@@ -7,6 +7,7 @@ the function's code or by the node.  A `Frame` is one activation of a body; its 
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,14 +49,16 @@ class Body:
     @property
     def is_prelude(self) -> bool:
         """A function of the library's own: its places are the caller's, and calls of it may be nested in it."""
-        return self.source.file == _PRELUDE
+        return self.source.file in _PRELUDE
 
     def loc(self, node: ast.AST) -> Loc:
         """The place of a node of this body."""
         return self.source.loc(node)
 
 
-_PRELUDE = str(Path(__file__).with_name("library") / "prelude.py")
+_PRELUDE = frozenset(
+    str(Path(__file__).with_name("library") / name) for name in ("prelude.py", "prelude_classes.py")
+)
 _bodies: dict[CodeType, tuple[FunctionSource, Body]] = {}
 
 
@@ -67,9 +70,40 @@ def body_of(fn: FunctionType) -> Body:
         return known[1]
     if isinstance(source.node, ast.AsyncFunctionDef):
         refuse("async", source.loc(source.node))
-    body = Body(source.node, source, fn.__name__)
+    node = _explicit_super(source.node) if "__class__" in fn.__code__.co_freevars else source.node
+    body = Body(node, source, fn.__name__)
     _bodies[fn.__code__] = (source, body)
     return body
+
+
+class _Super(ast.NodeTransformer):
+    """`super()` as `super(__class__, self)`, which names what it reads."""
+
+    def __init__(self, first: str) -> None:
+        self.first = first
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+            node.args = [
+                ast.copy_location(ast.Name(name, ast.Load()), node) for name in ("__class__", self.first)
+            ]
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node  # has a first argument of its own
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node
+
+
+def _explicit_super(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
+    positional = [*node.args.posonlyargs, *node.args.args]
+    if not positional:
+        return node
+    copied = copy.deepcopy(node)
+    copied = _Super(positional[0].arg).generic_visit(copied)  # type: ignore[assignment]
+    return copied
 
 
 def bound_names(node: ast.FunctionDef) -> set[str]:

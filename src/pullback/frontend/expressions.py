@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
+from pullback.frontend.library import iteration
 from pullback.frontend.refusals import refuse
 from pullback.frontend.sharing import Sharing
 from pullback.frontend.values import (
@@ -27,7 +30,7 @@ from pullback.frontend.values import (
 )
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Const
-from pullback.styles.style import Anything, Array, Scalar, Static, numeric
+from pullback.styles.style import Anything, Array, ListOf, Scalar, Static, numeric
 
 BINARY: dict[type[ast.AST], str] = {
     ast.Add: "+",
@@ -146,7 +149,8 @@ class Expressions(Sharing):
     def visit_Call(self, node: ast.Call) -> Value:
         """A call."""
         fn = self.evaluate(node.func)
-        args = self.sequence(node.args)
+        named = {k.arg for k in node.keywords}
+        args = self.sequence(node.args, None if None in named else self._positions(fn, named))
         kwargs: dict[str, Value] = {}
         for keyword in node.keywords:
             value = self.evaluate(keyword.value)
@@ -154,8 +158,6 @@ class Expressions(Sharing):
                 kwargs.update(self._mapping(value))
             else:
                 kwargs[keyword.arg] = value
-        if isinstance(fn, Known) and fn.obj is super:
-            self.refuse("`super()` is not supported", "call the base class's method by its name", node)
         previous, self.builder.loc = self.builder.loc, self.place(node)
         try:
             return self.call_value(fn, args, kwargs)
@@ -172,15 +174,55 @@ class Expressions(Sharing):
             "`**` of something that is not a dict with keys known at compile time", "name the arguments"
         )
 
-    def sequence(self, nodes: Sequence[ast.expr]) -> list[Value]:
-        """The values of displays and arguments, stars spread out."""
+    def _positions(self, fn: Value, named: set[str | None]) -> int | None:
+        """How many positional arguments a call of a user's function takes, where that is no choice of the caller's."""
+        first, found = 0, fn
+        if isinstance(fn, BoundMethod):
+            cls = self._user_class(fn.owner)
+            found, first = Known(getattr(cls, fn.name, None)), 1
+        elif isinstance(fn, CellRef):
+            found, first = Known(getattr(self._user_class(fn), "__call__", None)), 1  # noqa: B004 (the method itself)
+        if isinstance(found, FunctionValue):
+            spec, defaults = found.node.args, len(found.defaults)
+            names = [a.arg for a in [*spec.posonlyargs, *spec.args]]
+            several = spec.vararg is not None
+        elif isinstance(found, Known) and isinstance(found.obj, FunctionType):
+            code = found.obj.__code__
+            names, defaults = list(code.co_varnames[: code.co_argcount]), len(found.obj.__defaults__ or ())
+            several = bool(code.co_flags & inspect.CO_VARARGS) or hasattr(found.obj, "__wrapped__")
+        else:
+            return None
+        free = [n for n in names[len(names) - defaults :] if n not in named] if defaults else []
+        return None if several or free else len([n for n in names if n not in named]) - first
+
+    def sequence(self, nodes: Sequence[ast.expr], count: int | None = None) -> list[Value]:
+        """The values of displays and arguments, stars spread out; `count` values in all where that is known."""
         out: list[Value] = []
-        for node in nodes:
-            if isinstance(node, ast.Starred):
-                out += self.spread(self.evaluate(node.value), node)
-            else:
+        for i, node in enumerate(nodes):
+            if not isinstance(node, ast.Starred):
                 out.append(self.evaluate(node))
+                continue
+            value, after = self.evaluate(node.value), nodes[i + 1 :]
+            only = not any(isinstance(n, ast.Starred) for n in after)
+            if count is not None and only and self.items_of(value) is None:
+                wanted = max(count - len(out) - len(after), 0)
+                self.check_length(value, wanted, node)
+                out += [self.subscript(value, Known(k)) for k in range(wanted)]
+                continue
+            out += self.spread(value, node)
         return out
+
+    def check_length(self, value: Value, count: int, node: ast.AST, at_least: bool = False) -> None:
+        """An assertion that a value of run-time length has so many items."""
+        style = self.style(value)
+        if not isinstance(style, Array | ListOf) or (isinstance(style, Array) and not style.axes):
+            self.refuse(
+                "the number of items is not known at compile time", "index the items one by one", node
+            )
+        length = self.call_value(Known(len), [value], {})
+        good = self.comparison(ast.GtE() if at_least else ast.Eq(), length, Known(count), node)
+        message = Const(f"expected {'at least ' if at_least else ''}{count} values to unpack")
+        self.builder.call_many(core.assert_, (self.operand(good), message), {}, ())
 
     def spread(self, value: Value, node: ast.AST) -> list[Value]:
         """The items of a value whose number is known."""
@@ -195,6 +237,9 @@ class Expressions(Sharing):
 
     def items_of(self, value: Value) -> list[Value] | None:
         """The items where their number is known: of arrays with an exact first axis too."""
+        cell = self.cell(value) if isinstance(value, CellRef) else None
+        if isinstance(cell, ObjectCell) and hasattr(cell.cls, "__iter__"):
+            value = iteration.needed(self, value, "for")
         items = self.iterate(value)
         if items is None and isinstance(value, IterValue) and isinstance(value.length, int):
             items = [value.item(Known(i)) for i in range(value.length)]
@@ -211,8 +256,23 @@ class Expressions(Sharing):
         return TupleValue(tuple(self.sequence(node.elts)))
 
     def visit_List(self, node: ast.List) -> Value:
-        """`[a, b]`."""
-        return self.new_cell(ListCell(tuple(self.sequence(node.elts))))
+        """`[a, b]`, `[*a, b]`: lists of run-time length are joined."""
+        if not any(isinstance(n, ast.Starred) for n in node.elts):
+            return self.new_cell(ListCell(tuple(self.sequence(node.elts))))
+        parts: list[Value] = []  # lists to be joined; what is known of neighbours is one
+        known: list[Value] = []
+        for item in node.elts:
+            value = self.evaluate(item.value if isinstance(item, ast.Starred) else item)
+            items = self.items_of(value) if isinstance(item, ast.Starred) else [value]
+            if items is None:
+                parts += [self.new_cell(ListCell(tuple(known))), self.call_value(Known(list), [value], {})]
+                known = []
+            else:
+                known += items
+        out: Value = self.new_cell(ListCell(tuple(known)))
+        for part in reversed(parts):
+            out = self.binary("+", part, out, node) if self.iterate(part) != [] else out
+        return out
 
     def visit_Set(self, node: ast.Set) -> Value:
         """`{a, b}` of compile-time objects."""
@@ -479,6 +539,10 @@ class Expressions(Sharing):
             return Known(self.known(item) in cell.items)
         if isinstance(container, IterValue) and container.reusable:
             container = TupleValue(tuple(self.items_of(container) or ()))
+        if self._user_class(container) is not None and isinstance(container, CellRef):
+            cell = self.cell(container)
+            if isinstance(cell, ObjectCell) and hasattr(cell.cls, "__contains__"):
+                return self.truth(self.call_value(self.attribute(container, "__contains__"), [item], {}))
         items = self.iterate(container)
         if items is not None and isinstance(item, Known) and all(isinstance(v, Known) for v in items):
             if isinstance(container, Known):

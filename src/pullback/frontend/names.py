@@ -18,6 +18,7 @@ from pullback.errors import ArgumentError, Loc, UnsupportedError
 from pullback.frontend import library
 from pullback.frontend.bodies import Frame, captured
 from pullback.frontend.environment import Path
+from pullback.frontend.library import prelude
 from pullback.frontend.machine import Core
 from pullback.frontend.signature import Node, Spec, step_name, steps_of
 from pullback.frontend.values import (
@@ -33,6 +34,7 @@ from pullback.frontend.values import (
     ListCell,
     Num,
     ObjectCell,
+    Super,
     TupleValue,
     Value,
 )
@@ -254,6 +256,8 @@ class Names(Core):
 
     def attribute(self, owner: Value, name: str) -> Value:
         """`owner.name`."""
+        if isinstance(owner, Known) and isinstance(owner.obj, Super):
+            return self._super_attribute(owner.obj, name)
         if isinstance(owner, Known):
             return self._known_attribute(owner, name)
         if isinstance(owner, CellRef):
@@ -312,6 +316,29 @@ class Names(Core):
         if isinstance(owner, CellRef):
             self.refuse(f"{cls.__name__} has no attribute `{name}`", "set it before it is read")
         return library.attribute(self, owner, name)
+
+    def _super_attribute(self, parent: Super, name: str) -> Value:
+        """`super().name`: what the classes after this one have."""
+        order = parent.cls.__mro__
+        for base in order[order.index(parent.after) + 1 :]:
+            if name not in vars(base):
+                continue
+            member = vars(base)[name]
+            if base is object and name == "__init__":
+                return Known(prelude.nothing)
+            if self.environment is not None:
+                self.environment.guard(Path(base, "object", base.__name__).attr(name), getattr(base, name))
+            if isinstance(member, property):
+                return self.call_value(Known(member.fget), [parent.instance], {})
+            if isinstance(member, staticmethod):
+                return Known(member.__func__)
+            bound = parent.instance
+            if isinstance(member, classmethod):
+                bound, member = Known(parent.cls), member.__func__
+            if isinstance(member, FunctionType) or isinstance(transparent(member), FunctionType):
+                return self.call_value(Known(prelude.partial), [Known(member), bound], {})
+            return self._member(parent.instance, base, member, name)
+        self.refuse(f"`super()` has no attribute `{name}`", "Python raises AttributeError here")
 
     def _member(self, owner: Value, cls: type, member: Any, name: str) -> Value:
         if isinstance(member, property):

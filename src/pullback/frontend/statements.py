@@ -27,6 +27,7 @@ from pullback.frontend.values import (
     ListCell,
     Num,
     ObjectCell,
+    SliceValue,
     TupleValue,
     Value,
 )
@@ -128,7 +129,8 @@ class Statements(Access):
         stars = [i for i, p in enumerate(parts) if isinstance(p, ast.Starred)]
         items = self.items_of(value)
         if items is None:
-            items = self._checked_items(value, len(parts), bool(stars), node)
+            items = self._checked_items(value, parts, node)
+            stars = []
         if not stars:
             if len(items) != len(parts):
                 self.refuse(
@@ -151,19 +153,18 @@ class Statements(Access):
         for part, item in zip(parts, given, strict=True):
             self.assign(part, item)
 
-    def _checked_items(self, value: Value, count: int, starred: bool, node: ast.expr) -> list[Value]:
-        """The items of a value of run-time length, unpacked into so many names: the length is checked at run time."""
-        style = self.style(value)
-        if starred or not isinstance(style, Array | ListOf) or (isinstance(style, Array) and not style.axes):
-            self.refuse(
-                "the number of items is not known at compile time", "index the items one by one", node
-            )
-        length = library.dispatch(self, len, [value], {})
-        assert length is not None
-        good = self.comparison(ast.Eq(), length, Known(count), node)
-        message = Const(f"expected {count} values to unpack")
-        self.builder.call_many(core.assert_, (self.operand(good), message), {}, ())
-        return [self.subscript(value, Known(i)) for i in range(count)]
+    def _checked_items(self, value: Value, parts: Sequence[ast.expr], node: ast.expr) -> list[Value]:
+        """What each name gets of a value of run-time length: the length is checked at run time."""
+        star = next((i for i, p in enumerate(parts) if isinstance(p, ast.Starred)), None)
+        count = len(parts) if star is None else len(parts) - 1
+        self.check_length(value, count, node, at_least=star is not None)
+        if star is None:
+            return [self.subscript(value, Known(i)) for i in range(count)]
+        after = count - star
+        window = SliceValue(Known(star), Known(-after if after else None), Known(None))
+        middle = self.call_value(Known(list), [self.subscript(value, window)], {})
+        first = [self.subscript(value, Known(i)) for i in range(star)]
+        return [*first, middle, *(self.subscript(value, Known(i - after)) for i in range(after))]
 
     # ----------------------------------------------------------------------------------- augmented assignments
 

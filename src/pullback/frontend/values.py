@@ -39,6 +39,15 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Super:
+    """What `super(after, instance)` is: a compile-time object, held by a Known."""
+
+    after: type
+    cls: type  # of the instance, or the class that a class method got
+    instance: Any  # a Value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Num:
     """An immutable run-time value: a number (Var of style Scalar), or an opaque object."""
 

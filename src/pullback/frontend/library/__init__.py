@@ -62,6 +62,8 @@ _RANGE_FIELDS = {"start": 0, "stop": 1, "step": 2}
 
 def dispatch(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value | None:
     """Call a library object; None where it is not one."""
+    if not (isinstance(fn, type) or fn in introspection.FUNCTIONS):
+        args = [objects.plain(ctx, v) for v in args]
     handler = _handler(fn)
     if handler is not None:
         return invoke(ctx, name_of(fn), handler, args, kwargs)

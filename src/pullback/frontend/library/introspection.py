@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from pullback.frontend.context import Context
-from pullback.frontend.library import effect_calls, facts, prelude
+from pullback.frontend.library import effect_calls, facts, iteration, prelude
 from pullback.frontend.library.calls import NONE, Handler
 from pullback.frontend.library.effect_calls import refused
 from pullback.frontend.refusals import refusal
@@ -16,6 +17,7 @@ from pullback.frontend.values import (
     Known,
     Num,
     ObjectCell,
+    Super,
     TupleValue,
     Value,
 )
@@ -121,10 +123,22 @@ def setattr_(ctx: Context, value: Value, name: Value, new: Value) -> Value:
 
 
 def iter_(ctx: Context, iterable: Value, *more: Value) -> Value:
-    """`iter(...)`: refused, as an iterator is consumed as it goes."""
-    ctx.refuse(
-        "`iter`: an iterator is state that changes as it is read", "write a `for` loop, or index the sequence"
-    )
+    """`iter(...)`: good for one loop, as every iterator."""
+    if more:
+        ctx.refuse("`iter` with a sentinel", "write a `while` loop")
+    return dataclasses.replace(iteration.needed(ctx, iterable, "iter"), range_=None, reusable=False)
+
+
+def super_(ctx: Context, *given: Value) -> Value:
+    """`super()` (the front end writes out what it reads), `super(cls, self)`."""
+    if len(given) != 2:
+        ctx.refuse("`super()` outside a method of a class", "write super(Class, self)")
+    after, instance = ctx.known(given[0]), given[1]
+    cls = instance.obj if isinstance(instance, Known) and isinstance(instance.obj, type) else None
+    found = (cls,) if cls is not None else facts.types_of(ctx, instance)
+    if found is None or len(found) != 1 or not issubclass(found[0], after):
+        ctx.refuse("`super` of an object whose class is not known", "call the method of the class by name")
+    return Known(Super(after, found[0], instance))
 
 
 def next_(ctx: Context, iterator: Value, default: Value = MISSING) -> Value:
@@ -145,6 +159,7 @@ FUNCTIONS: dict[Any, Handler] = {
     getattr: getattr_,
     setattr: setattr_,
     iter: iter_,
+    super: super_,
     next: next_,
     id: refused(
         "`id`: the identity of a value has no meaning in generated code", "compare with `is` or `==`"

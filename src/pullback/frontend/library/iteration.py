@@ -16,6 +16,7 @@ from pullback.frontend.values import (
     Known,
     ListCell,
     Num,
+    ObjectCell,
     TupleValue,
     Value,
 )
@@ -38,6 +39,9 @@ def iterator(ctx: Context, value: Value) -> IterValue | None:
     """The value as something to run over; None where it cannot be."""
     if isinstance(value, IterValue):
         return value
+    cell = ctx.cell(value) if isinstance(value, CellRef) else None
+    if isinstance(cell, ObjectCell) and hasattr(cell.cls, "__iter__"):
+        return iterator(ctx, ctx.call_value(ctx.attribute(value, "__iter__"), [], {}))
     items = ctx.iterate(value)
     if items is not None and isinstance(value, CellRef) and isinstance(ctx.cell(value), ListCell):
         # as it is when the item is asked for
@@ -65,6 +69,9 @@ def needed(ctx: Context, value: Value, what: str) -> IterValue:
 
 def items_of(ctx: Context, value: Value) -> list[Value] | None:
     """The items of a value whose length is known at compile time."""
+    cell = ctx.cell(value) if isinstance(value, CellRef) else None
+    if isinstance(cell, ObjectCell) and hasattr(cell.cls, "__iter__"):
+        value = needed(ctx, value, "for")
     items = ctx.iterate(value)
     if items is None and isinstance(value, IterValue) and isinstance(value.length, int):
         return [held(ctx, value.item(Known(i))) for i in range(value.length)]

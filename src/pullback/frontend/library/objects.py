@@ -9,7 +9,7 @@ from typing import Any
 
 from pullback import markers
 from pullback.frontend.context import Context
-from pullback.frontend.library import effect_calls, facts
+from pullback.frontend.library import builtins, effect_calls, facts, prelude_classes
 from pullback.frontend.library.calls import Handler, is_array
 from pullback.frontend.values import (
     CellRef,
@@ -144,6 +144,24 @@ def stop_gradient(ctx: Context, x: Value) -> Value:
 
 # ---------------------------------------------------------------------------------------------------- collections
 
+
+def _made_of(cls: type) -> Handler:
+    """A container made as an instance of its plain Python class."""
+
+    def handler(ctx: Context, *args: Value, **kwargs: Value) -> Value:
+        return ctx.call_value(Known(cls), args, kwargs)
+
+    return handler
+
+
+def plain(ctx: Context, value: Value) -> Value:
+    """The list or dict that a container of `collections` holds; any other value as it is."""
+    cell = ctx.cell(value) if isinstance(value, CellRef) else None
+    if isinstance(cell, ObjectCell) and cell.cls in (prelude_classes.Deque, prelude_classes.DefaultDict):
+        return cell.fields.get(cell.cls.stands_for, value)
+    return value
+
+
 FUNCTIONS: dict[Any, Handler] = {
     markers.stop_gradient: stop_gradient,
     copy.copy: shallow,
@@ -152,10 +170,9 @@ FUNCTIONS: dict[Any, Handler] = {
     dataclasses.asdict: as_dict,
     dataclasses.astuple: as_tuple,
     dataclasses.is_dataclass: is_dataclass,
-    collections.deque: effect_calls.refused("`deque`", "use a list: append, pop() and indexing"),
-    collections.defaultdict: effect_calls.refused(
-        "`defaultdict`", "use a dict with all keys, or d.get(key, default)"
-    ),
+    collections.deque: _made_of(prelude_classes.Deque),
+    collections.defaultdict: _made_of(prelude_classes.DefaultDict),
+    collections.OrderedDict: builtins.dict_,
     collections.Counter: effect_calls.refused("`Counter`", "use a dict, or np.bincount"),
     collections.ChainMap: effect_calls.refused("`ChainMap`", "merge the dicts: {**a, **b}"),
 }
