@@ -4,6 +4,7 @@ binding     the user's arguments as one value a parameter, with Python's own err
 keys        what the compiler specialises on in a value
 outside     data and objects that are found outside the function, at each call
 variants    one compiled signature
+collector   compiling without the cyclic garbage collector
 dispatcher  the compiled signatures of a function
 entry       the specialised function that serves the signature called last
 """

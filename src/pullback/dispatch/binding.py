@@ -93,6 +93,9 @@ def make_binder(fn: FunctionType, header: Header) -> Callable[..., tuple[Any, ..
     return made
 
 
+_LONG = _code("front", "(*args, **keywords)", ["return _pb_call(args, keywords)"], "front")
+
+
 class Front:
     """What the user calls: a function that is the same one for good.
 
@@ -102,7 +105,7 @@ class Front:
 
     def __init__(self, name: str, call: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> None:
         self.names: dict[str, Any] = {"_pb_call": call}  # the global names of all entries
-        self._long = _code(name, "(*args, **keywords)", ["return _pb_call(args, keywords)"], "front")
+        self._long = _LONG.replace(co_name=name)
         self.function = FunctionType(self._long, self.names, name)
         self.function.__qualname__ = name
 

@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from pullback.dispatch.checks import check_parameter, part_of
+from pullback.dispatch.collector import paused
 from pullback.dispatch.keys import key_of, outside_key
 from pullback.dispatch.outside import Outside, Root, Watch, callables_of
 from pullback.dispatch.variants import Variant
@@ -55,7 +56,7 @@ class Dispatcher:
         found = self._look_up(values)
         if found is not None:
             return found
-        with self._lock:
+        with self._lock, paused():
             return self._look_up(values) or self._compile(values)
 
     def _look_up(self, values: tuple[Any, ...]) -> tuple[Variant, tuple[Any, ...]] | None:

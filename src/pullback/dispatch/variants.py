@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pullback.dispatch.collector import paused
 from pullback.dispatch.debug import debug_function
 from pullback.dispatch.finite import finite
 from pullback.dispatch.keys import outside_key
@@ -43,7 +44,10 @@ class Variant:
         found = self.functions.get(key)
         if found is None:
             debug = self.compiled.options.debug
-            found = debug_function(self.compiled, form) if debug else self.compiled.function(form, guarded)
+            with paused():
+                found = (
+                    debug_function(self.compiled, form) if debug else self.compiled.function(form, guarded)
+                )
             self.functions[key] = found
         return found
 

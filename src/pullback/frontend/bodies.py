@@ -20,6 +20,7 @@ from pullback.frontend.desugar import desugar
 from pullback.frontend.liveness import Liveness, free_names
 from pullback.frontend.refusals import refuse
 from pullback.frontend.source import FunctionSource, source_of
+from pullback.frontend.trees import children, kinds, walk
 
 
 class Body:
@@ -27,8 +28,11 @@ class Body:
 
     def __init__(self, node: ast.FunctionDef | ast.Lambda, source: FunctionSource, name: str) -> None:
         self.source = source
-        self.node = desugar(node, source)
-        mark_generators(self.node)
+        found = kinds(node)
+        self.node = desugar(node, source, found)
+        if ast.GeneratorExp in found:
+            mark_generators(self.node)
+        self._has_walrus = ast.NamedExpr in found
         self.name = name
 
     @cached_property
@@ -39,7 +43,7 @@ class Body:
     @cached_property
     def locals(self) -> frozenset[str]:
         """The names that the body binds, parameters included."""
-        return frozenset(bound_names(self.node))
+        return frozenset(bound_names(self.node, self._has_walrus))
 
     @cached_property
     def size(self) -> int:
@@ -106,8 +110,8 @@ def _explicit_super(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast
     return copied
 
 
-def bound_names(node: ast.FunctionDef) -> set[str]:
-    """The names bound in a function: its parameters and what its statements bind."""
+def bound_names(node: ast.FunctionDef, walrus: bool = True) -> set[str]:
+    """The names bound in a function: its parameters and what its statements bind (expressions only by `walrus`)."""
     found = {a.arg for a in parameters(node.args)}
     pending: list[ast.AST] = list(node.body)
     while pending:
@@ -117,20 +121,24 @@ def bound_names(node: ast.FunctionDef) -> set[str]:
         elif isinstance(current, ast.Lambda):
             continue
         elif isinstance(current, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            pending += [n for n in ast.walk(current) if isinstance(n, ast.NamedExpr)]
+            pending += [n for n in walk(current) if isinstance(n, ast.NamedExpr)]
         elif isinstance(current, ast.Name):
             if isinstance(current.ctx, ast.Store | ast.Del):
                 found.add(current.id)
         elif isinstance(current, ast.Import | ast.ImportFrom):
             found |= {(a.asname or a.name).split(".")[0] for a in current.names}
-        else:
-            pending += ast.iter_child_nodes(current)
+        elif walrus or not isinstance(current, ast.expr) or _is_target(current):
+            pending += children(current)
     return found
+
+
+def _is_target(node: ast.expr) -> bool:
+    return isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
 
 
 def mark_generators(node: ast.AST) -> None:
     """Mark the generator expressions that are consumed where they stand: nothing they read can change meanwhile."""
-    for parent in ast.walk(node):
+    for parent in walk(node):
         for child in _consumed(parent):
             if isinstance(child, ast.GeneratorExp):
                 child.at_once = True  # type: ignore[attr-defined]
@@ -154,13 +162,13 @@ def _consumed(parent: ast.AST) -> list[ast.expr]:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in walk(node) if isinstance(n, ast.Name)}
 
 
 def _touched(body: list[ast.stmt]) -> set[str]:
     """The names that statements bind, store into, or call a method of."""
     found: set[str] = set()
-    for node in (n for stmt in body for n in ast.walk(stmt)):
+    for node in walk(*body):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
         elif isinstance(node, ast.Subscript | ast.Attribute):

@@ -23,13 +23,20 @@ from pullback.errors import NOWHERE, Loc
 from pullback.frontend.expand import Expander, Place, assign, at, name_test
 from pullback.frontend.refusals import refuse
 from pullback.frontend.source import Definition, FunctionSource
+from pullback.frontend.trees import children, kinds, walk
 
 VALUE = ".value"
 _LEAVING = frozenset({"break", "continue", "return"})
 
 
-def desugar(node: Definition, source: FunctionSource | None = None) -> ast.FunctionDef:
-    """The function with simple control flow.  `source` gives the places for refusals."""
+def desugar(
+    node: Definition, source: FunctionSource | None = None, found: frozenset[type[ast.AST]] | None = None
+) -> ast.FunctionDef:
+    """The function with simple control flow.
+
+    `source` gives the places for refusals, `found` the classes of the nodes in the definition, if they are known.
+    """
+    found = kinds(node) if found is None else found
 
     def place(where: ast.AST) -> Loc:
         return NOWHERE if source is None else source.loc(where)
@@ -40,8 +47,9 @@ def desugar(node: Definition, source: FunctionSource | None = None) -> ast.Funct
         body: list[ast.stmt] = [at(node.body, ast.Return(node.body))]
         name = "<lambda>"
     else:
-        _refuse_outer_writes(node, place)
-        expander = Expander(place)
+        if found & {ast.Global, ast.Nonlocal}:
+            _refuse_outer_writes(node, place)
+        expander = Expander(place, found)
         body = expander.block(node.body)
         name = node.name
     result = ast.FunctionDef(name, node.args, _Desugarer().function(body, node), [], None, None)
@@ -61,7 +69,7 @@ def _refuse_outer_writes(node: ast.FunctionDef, place: Place) -> None:
         if isinstance(stmt, ast.Nonlocal):
             refuse("nonlocal", place(stmt), name=", ".join(stmt.names))
         if not isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
-            pending += ast.iter_child_nodes(stmt)
+            pending += children(stmt)
 
 
 class _Returned(ast.stmt):
@@ -288,7 +296,7 @@ def _tested(stmts: list[ast.stmt]) -> set[str]:
     while pending:
         stmt = pending.pop()
         if isinstance(stmt, ast.If | ast.While):
-            read |= {n.id for n in ast.walk(stmt.test) if isinstance(n, ast.Name)}
+            read |= {n.id for n in walk(stmt.test) if isinstance(n, ast.Name)}
         if isinstance(stmt, ast.For | ast.While):
             read.add(getattr(stmt, "go", None) or "")
         for name in ("body", "orelse"):

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pullback.errors import Loc
 from pullback.frontend.refusals import refuse
+from pullback.frontend.trees import children, walk
 
 Place = Callable[[ast.AST], Loc]
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_SUSPENDING = {ast.Await, ast.comprehension, ast.Yield, ast.YieldFrom}
 _IGNORED = ("Pass", "Global", "Nonlocal", "TypeAlias")
 
 
@@ -41,8 +43,9 @@ def name_test(name: str) -> ast.expr:
 class Expander:
     """Rewrites the statements of one function."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, found: frozenset[type[ast.AST]]) -> None:
         self.place = place
+        self.found = found  # the classes of the nodes there are
         self.count = 0
 
     def fresh(self, hint: str) -> str:
@@ -77,7 +80,7 @@ class Expander:
             for target in stmt.targets:
                 if not isinstance(target, ast.Name | ast.Subscript):
                     refuse("del-attribute", self.place(target))
-        for node in own_expressions(stmt):
+        for node in own_expressions(stmt) if self.found & _SUSPENDING else ():
             if isinstance(node, ast.Await) or (isinstance(node, ast.comprehension) and node.is_async):
                 refuse("async", self.place(node if isinstance(node, ast.Await) else stmt))
             if isinstance(node, ast.Yield | ast.YieldFrom):
@@ -101,7 +104,7 @@ class Expander:
     def expand_While(self, stmt: ast.While) -> list[ast.stmt]:
         """A test that binds names becomes the first statement of an endless loop."""
         body, orelse = self.block(stmt.body), self.block(stmt.orelse)
-        if not any(isinstance(node, ast.NamedExpr) for node in ast.walk(stmt.test)):
+        if not any(isinstance(node, ast.NamedExpr) for node in walk(stmt.test)):
             return [at(stmt, ast.While(stmt.test, body, orelse))]
         leave: list[ast.stmt] = [at(stmt.test, ast.Break())]
         after: list[ast.stmt] = []
@@ -242,7 +245,7 @@ class Pattern:
 
 def own_expressions(stmt: ast.stmt) -> Iterable[ast.AST]:
     """The expression nodes of a statement itself: not of its inner statements, nor of functions defined in it."""
-    pending: list[ast.AST] = [n for n in ast.iter_child_nodes(stmt) if not _is_block(n)]
+    pending: list[ast.AST] = [n for n in children(stmt) if not _is_block(n)]
     if isinstance(stmt, _SCOPES):
         pending = [*getattr(stmt, "decorator_list", [])]
     while pending:
@@ -250,7 +253,7 @@ def own_expressions(stmt: ast.stmt) -> Iterable[ast.AST]:
         yield node
         if isinstance(node, _SCOPES):
             continue
-        pending += [child for child in ast.iter_child_nodes(node) if not _is_block(child)]
+        pending += [child for child in children(node) if not _is_block(child)]
 
 
 def _is_block(node: ast.AST) -> bool:

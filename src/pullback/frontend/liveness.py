@@ -11,6 +11,8 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from pullback.frontend.trees import children, walk
+
 _EMPTY: frozenset[str] = frozenset()
 
 
@@ -129,7 +131,7 @@ def _own(stmt: ast.stmt) -> _Effect:
         return effect
     if isinstance(stmt, ast.AugAssign) and isinstance(stmt.target, ast.Name):
         effect.reads.add(stmt.target.id)
-    for child in ast.iter_child_nodes(stmt):
+    for child in children(stmt):
         if not isinstance(child, ast.stmt):
             _visit(child, effect)
     if isinstance(stmt, ast.AnnAssign) and stmt.value is None:
@@ -154,7 +156,7 @@ def _visit(node: ast.AST, effect: _Effect) -> None:
         elif isinstance(current, ast.NamedExpr):
             pending.append(current.value)  # perhaps not evaluated, so not surely bound
         else:
-            pending += ast.iter_child_nodes(current)
+            pending += children(current)
 
 
 def _comprehension(
@@ -162,7 +164,7 @@ def _comprehension(
 ) -> None:
     """The first iterable is read outside, the rest inside, where the targets are bound."""
     inner = _Effect()
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if child is not node.generators[0]:
             _visit(child, inner)
     first = node.generators[0]
@@ -204,7 +206,7 @@ def free_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
             effect = _Effect()
             _visit(current, effect)
             reads |= effect.reads
-            bound |= {n.target.id for n in ast.walk(current) if isinstance(n, ast.NamedExpr)}
+            bound |= {n.target.id for n in walk(current) if isinstance(n, ast.NamedExpr)}
     return (reads - bound) | outer
 
 
@@ -212,9 +214,9 @@ def _named(stmt: ast.stmt) -> set[str]:
     """The names bound by walrus in a statement."""
     return {
         n.target.id
-        for child in ast.iter_child_nodes(stmt)
+        for child in children(stmt)
         if not isinstance(child, ast.stmt)
-        for n in ast.walk(child)
+        for n in walk(child)
         if isinstance(n, ast.NamedExpr)
     }
 
@@ -222,11 +224,11 @@ def _named(stmt: ast.stmt) -> set[str]:
 def _inner_statements(stmt: ast.stmt) -> list[ast.AST]:
     """The statements directly inside (of `match` cases and `try` handlers too: nested functions are not desugared)."""
     found: list[ast.AST] = []
-    pending = list(ast.iter_child_nodes(stmt))
+    pending = children(stmt)
     while pending:
         child = pending.pop()
         if isinstance(child, ast.stmt):
             found.append(child)
         elif isinstance(child, ast.match_case | ast.ExceptHandler):
-            pending += ast.iter_child_nodes(child)
+            pending += children(child)
     return found

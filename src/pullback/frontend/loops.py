@@ -19,6 +19,7 @@ from pullback.frontend.carried import LoopMerge, Plan, carried_style, map_state
 from pullback.frontend.joins import is_datum
 from pullback.frontend.library import iteration
 from pullback.frontend.machine import Unreachable, Unroll
+from pullback.frontend.trees import walk
 from pullback.frontend.values import (
     ArrayCell,
     ArrayRef,
@@ -504,7 +505,7 @@ def _target_hint(node: ast.For) -> str:
 
 def _assigned(node: ast.AST) -> dict[str, None]:
     found: dict[str, None] = {}
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
             found[inner.id] = None
         elif isinstance(inner, ast.Subscript | ast.Attribute) and isinstance(inner.ctx, ast.Store):

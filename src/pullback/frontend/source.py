@@ -21,6 +21,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
 from pullback.errors import Loc, SourceError
+from pullback.frontend.trees import children
 
 _STARTED = time.time() - time.process_time()  # not earlier than the start of this process
 _FUTURE_FLAGS = 0
@@ -136,7 +137,7 @@ def _moves(definitions: list[Definition]) -> Iterator[tuple[ast.AST, int]]:
         seen.add(id(node))
         if hasattr(node, "lineno"):
             yield node, number * _APART
-        pending += [(child, number) for child in ast.iter_child_nodes(node)]
+        pending += [(child, number) for child in children(node)]
 
 
 def _shift(node: Any, distance: int) -> None:
@@ -161,14 +162,17 @@ def _read(file: str, module_globals: dict[str, Any]) -> _Module | None:
         tree = ast.parse("".join(lines), file)
     except SyntaxError:
         return _Module(file, lines, ast.Module([], []), {})
-    module = _Module(file, lines, tree, _definitions(tree))
+    module = _Module(file, lines, tree, _definitions(tree, any("lambda" in line for line in lines)))
     _cache[file] = module
     return module
 
 
-def _definitions(tree: ast.Module) -> dict[tuple[int, str], list[Definition]]:
+def _definitions(tree: ast.Module, lambdas: bool) -> dict[tuple[int, str], list[Definition]]:
+    """The definitions by first line and name; expressions hold some only where there are lambdas."""
     found: dict[tuple[int, str], list[Definition]] = {}
-    for node in ast.walk(tree):
+    nodes: list[ast.AST] = [tree]
+    for node in nodes:  # which grows meanwhile
+        nodes += [child for child in children(node) if lambdas or not isinstance(child, ast.expr)]
         if isinstance(node, ast.Lambda):
             found.setdefault((node.lineno, "<lambda>"), []).append(node)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

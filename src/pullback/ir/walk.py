@@ -5,9 +5,10 @@ Iterative in the number of statements; recursive only in the nesting of blocks a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pullback.ir.nodes import (
     Block,
@@ -39,7 +40,9 @@ def variables(operand: Operand) -> Iterator[Var]:
 def variables_in(operands: Iterable[Operand | None]) -> Iterator[Var]:
     """The Vars in several operands."""
     for operand in operands:
-        if operand is not None:
+        if isinstance(operand, Var):
+            yield operand
+        elif isinstance(operand, Pack):
             yield from variables(operand)
 
 
@@ -55,36 +58,36 @@ def targets(stmt: Stmt) -> tuple[Var, ...]:
     return stmt.targets if isinstance(stmt, Call) else stmt.results
 
 
-def own_operands(stmt: Stmt) -> Iterator[Operand]:
+def own_operands(stmt: Stmt) -> tuple[Operand, ...]:
     """The operands a statement reads itself, before any of its blocks runs."""
     match stmt:
         case Call():
-            yield from stmt.args
-            for _, operand in stmt.kwargs:
-                yield operand
+            return (*stmt.args, *[x for _, x in stmt.kwargs]) if stmt.kwargs else stmt.args
         case If():
-            yield stmt.test
+            return (stmt.test,)
         case For():
-            for it in stmt.iters:
-                yield from iter_operands(it)
-            yield from stmt.inits
+            return (*[x for it in stmt.iters for x in iter_operands(it)], *stmt.inits)
         case While():
-            yield from stmt.inits
+            return stmt.inits
 
 
-def block_ends(stmt: Stmt) -> Iterator[tuple[tuple[Var, ...], Block, tuple[Operand, ...]]]:
+End: TypeAlias = tuple[tuple[Var, ...], Block, tuple[Operand, ...]]
+
+
+def block_ends(stmt: Stmt) -> tuple[End, ...]:
     """Each block of a statement: the Vars bound at its head, the block, the operands read at its end."""
     match stmt:
+        case Call():
+            return ()
         case If():
-            yield (), stmt.then, stmt.then_yields
-            yield (), stmt.orelse, stmt.else_yields
+            return ((), stmt.then, stmt.then_yields), ((), stmt.orelse, stmt.else_yields)
         case For():
             go = () if stmt.go is None else (stmt.go,)
-            yield stmt.index + stmt.params, stmt.body, stmt.yields + go
+            return ((stmt.index + stmt.params, stmt.body, stmt.yields + go),)
         case While():
             go = () if stmt.go is None else (stmt.go,)
-            yield stmt.params, stmt.cond, (stmt.test,)
-            yield stmt.params, stmt.body, stmt.yields + go
+            body = (stmt.params, stmt.body, stmt.yields + go)
+            return (stmt.params, stmt.cond, (stmt.test,)), body
 
 
 def uses(stmt: Stmt) -> Iterator[Var]:
@@ -137,8 +140,9 @@ def statements(block: Block) -> Iterator[Stmt]:
     """Every statement of a block, inner blocks included, outer statements first."""
     for stmt in block.stmts:
         yield stmt
-        for _, inner, _ in block_ends(stmt):
-            yield from statements(inner)
+        if not isinstance(stmt, Call):
+            for _, inner, _ in block_ends(stmt):
+                yield from statements(inner)
 
 
 def substitute(operand: Operand, mapping: Mapping[Var, Operand]) -> Operand:
@@ -146,15 +150,20 @@ def substitute(operand: Operand, mapping: Mapping[Var, Operand]) -> Operand:
     if isinstance(operand, Var):
         return mapping.get(operand, operand)
     if isinstance(operand, Pack):
-        items = tuple(substitute(item, mapping) for item in operand.items)
+        items = tuple([substitute(item, mapping) for item in operand.items])
         return operand if items == operand.items else replace(operand, items=items)
     return operand
 
 
 def map_each(operands: tuple[Operand, ...], fn: Callable[[Operand], Operand]) -> tuple[Operand, ...]:
     """The operands mapped; the same tuple where nothing changes."""
-    mapped = tuple(fn(x) for x in operands)
-    return operands if all(a is b for a, b in zip(mapped, operands, strict=True)) else mapped
+    mapped = tuple([fn(x) for x in operands])
+    return operands if same_items(mapped, operands) else mapped
+
+
+def same_items(a: Sequence[object], b: Sequence[object]) -> bool:
+    """Whether two sequences hold the very same objects."""
+    return len(a) == len(b) and all(map(operator.is_, a, b))
 
 
 def _map_iter(it: Iter, fn: Callable[[Operand], Operand]) -> Iter:
@@ -175,7 +184,10 @@ def map_operands(stmt: Stmt, fn: Callable[[Operand], Operand], block_fn: Callabl
     """
     match stmt:
         case Call():
-            return _changed(stmt, args=map_each(stmt.args, fn), kwargs=_map_kwargs(stmt.kwargs, fn))
+            args, kwargs = map_each(stmt.args, fn), _map_kwargs(stmt.kwargs, fn)
+            if args is stmt.args and kwargs is stmt.kwargs:
+                return stmt
+            return Call(stmt.targets, stmt.op, args, kwargs, stmt.loc)
         case If():
             return _changed(
                 stmt,
@@ -189,7 +201,7 @@ def map_operands(stmt: Stmt, fn: Callable[[Operand], Operand], block_fn: Callabl
             iters = tuple(_map_iter(it, fn) for it in stmt.iters)
             return _changed(
                 stmt,
-                iters=stmt.iters if all(a is b for a, b in zip(iters, stmt.iters, strict=True)) else iters,
+                iters=stmt.iters if same_items(iters, stmt.iters) else iters,
                 inits=map_each(stmt.inits, fn),
                 body=block_fn(stmt.body),
                 yields=map_each(stmt.yields, fn),
@@ -228,8 +240,8 @@ def _map_kwargs(
 
 def map_block(block: Block, fn: Callable[[Stmt], Stmt]) -> Block:
     """The block with each of its statements mapped; the same object where nothing changes."""
-    stmts = tuple(fn(stmt) for stmt in block.stmts)
-    return block if all(a is b for a, b in zip(stmts, block.stmts, strict=True)) else Block(stmts)
+    stmts = tuple([fn(stmt) for stmt in block.stmts])
+    return block if same_items(stmts, block.stmts) else Block(stmts)
 
 
 def substitute_block(block: Block, mapping: Mapping[Var, Operand]) -> Block:

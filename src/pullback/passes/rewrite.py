@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pullback.ir.nodes import Block, Call, For, Function, If, Operand, Stmt, Var, While
-from pullback.ir.walk import map_each, map_operands, substitute
+from pullback.ir.walk import map_each, map_operands, same_items, substitute
 
 
 class Rewriter:
@@ -42,8 +42,7 @@ class Rewriter:
             if found is not None:
                 self.emitted.append(found)
         mine, self.emitted = self.emitted, outer
-        same = len(mine) == len(block.stmts) and all(a is b for a, b in zip(mine, block.stmts, strict=True))
-        return block if same else Block(tuple(mine))
+        return block if same_items(mine, block.stmts) else Block(tuple(mine))
 
     def operands(self, call: Call) -> Call:
         """A call with its operands replaced."""

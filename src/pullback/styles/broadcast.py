@@ -33,6 +33,8 @@ _WEAK = {"b": np.dtype(np.bool_), "i": int, "f": float, "c": complex}
 
 def broadcast_axes(a: tuple[Axis, ...], b: tuple[Axis, ...]) -> tuple[Axis, ...]:
     """The axes of the broadcast of two shapes (leading axes are padded with ones)."""
+    if not a or a == b:
+        return b
     n = max(len(a), len(b))
     padded_a = (1,) * (n - len(a)) + a
     padded_b = (1,) * (n - len(b)) + b
@@ -140,8 +142,11 @@ def _resolve(ufunc: np.ufunc, dtypes: tuple[Any, ...]) -> tuple[np.dtype[Any], .
 def ufunc_dtypes(ufunc: np.ufunc, styles: Sequence[Scalar | Array]) -> tuple[np.dtype[Any] | None, ...]:
     """The dtypes of a ufunc's results; None where unknown."""
     choices = [_candidates(s) for s in styles]
-    if any(c is None for c in choices):
+    if None in choices:
         return (None,) * ufunc.nout
+    if all([len(c) == 1 for c in choices if c is not None]):
+        only = _resolve(ufunc, tuple([c[0] for c in choices if c is not None]))
+        return (None,) * ufunc.nout if only is None else only
     found: set[tuple[np.dtype[Any], ...] | None] = {()}
     combos: list[tuple[Any, ...]] = [()]
     for c in choices:
@@ -168,8 +173,13 @@ def elementwise(
     styles: Sequence[Style], dtype: np.dtype[Any] | None, top: str, weak: bool | None = False
 ) -> Style:
     """The style of an elementwise result of given dtype: scalar if all operands are, else an array."""
-    parts = [as_array(s) for s in styles]
-    if all(isinstance(s, Scalar) for s in parts):
+    return _elementwise([as_array(s) for s in styles], dtype, top, weak)
+
+
+def _elementwise(
+    parts: Sequence[Scalar | Array], dtype: np.dtype[Any] | None, top: str, weak: bool | None = False
+) -> Style:
+    if all([isinstance(s, Scalar) for s in parts]):
         return Scalar(dtype, weak, top)
     axes: tuple[Axis, ...] | None = ()
     scalar_like = True
@@ -180,7 +190,7 @@ def elementwise(
         axes = None if axes is None or s.axes is None else broadcast_axes(axes, s.axes)
     if scalar_like:  # NumPy returns a scalar, not a rank-0 array
         return Scalar(dtype, False, top)
-    contiguous = all(isinstance(s, Scalar) or s.contiguous for s in parts)
+    contiguous = all([isinstance(s, Scalar) or s.contiguous for s in parts])
     return Array(dtype, axes, contiguous, top)
 
 
@@ -188,8 +198,7 @@ def ufunc_style(ufunc: np.ufunc, *styles: Style) -> Style | tuple[Style, ...]:
     """The style of `ufunc(*operands)`; a tuple of them where the ufunc has several results."""
     parts = [as_array(s) for s in styles]
     dtypes = ufunc_dtypes(ufunc, parts)
-    tops = [_kind_of_result(ufunc, parts) for _ in dtypes]
-    out = tuple(elementwise(styles, d, t) for d, t in zip(dtypes, tops, strict=True))
+    out = tuple([_elementwise(parts, d, _kind_of_result(ufunc, parts) if d is None else "c") for d in dtypes])
     return out[0] if ufunc.nout == 1 else out
 
 

@@ -72,7 +72,10 @@ def shorten(axis: Axis, by: int) -> Axis:
 
 def kind_of(dtype: np.dtype[Any]) -> str:
     """One of "bifc", or "O" for everything else."""
-    return {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}.get(dtype.kind, "O")
+    return _KIND_OF.get(dtype.kind, "O")
+
+
+_KIND_OF = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,10 +193,10 @@ def style_of_number(value: object) -> Scalar | None:
     """The scalar style of a Python or NumPy number, else None."""
     if isinstance(value, np.generic):
         return Scalar(value.dtype, False) if kind_of(value.dtype) != "O" else None
-    for cls, style in ((bool, PY_BOOL), (int, PY_INT), (float, PY_FLOAT), (complex, PY_COMPLEX)):
-        if type(value) is cls:
-            return style
-    return None
+    return _NUMBERS.get(type(value))
+
+
+_NUMBERS: dict[type, Scalar] = {bool: PY_BOOL, int: PY_INT, float: PY_FLOAT, complex: PY_COMPLEX}
 
 
 def numeric(style: Style) -> Style:

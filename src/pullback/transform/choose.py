@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pullback.errors import NoRuleError
 from pullback.ir import core_ops as core
@@ -44,6 +45,7 @@ class Choices:
 
     resolution: str = "default"
     decisions: dict[Call, Decision] = field(default_factory=dict)
+    alike: dict[Any, Decision] = field(default_factory=dict)  # by all that rules may ask of a site
     pairs: dict[tuple[Callee, tuple[int, ...]], Pair] = field(default_factory=dict)
 
     def pair(self, callee: Callee, wrt: tuple[int, ...]) -> Pair:
@@ -58,8 +60,16 @@ class Choices:
     def decision(self, call: Call) -> Decision:
         """The decision at a call site; raises NoRuleError where there is none."""
         if call not in self.decisions:
-            self.decisions[call] = resolve(_site(call), resolution=self.resolution)
+            self.decisions[call] = self._decide(_site(call))
         return self.decisions[call]
+
+    def _decide(self, site: Site) -> Decision:
+        """Sites that differ in their place alone are served alike."""
+        key = (site.fn, site.form, site.operands, site.kwargs)
+        known = self.alike.get(key)
+        if known is None:
+            known = self.alike[key] = resolve(site, resolution=self.resolution)
+        return known if known.site is site else replace(known, site=site)
 
     def rule(self, call: Call) -> Rule:
         """The rule that serves a call."""

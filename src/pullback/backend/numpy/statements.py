@@ -90,13 +90,13 @@ class Lines:
         for var in variables_in(operands):
             if var in self.expr.folded and var not in self.expr.hoisted:
                 yield var
-                yield from self._folded(tuple(own_operands(self.expr.folded[var])))
+                yield from self._folded(own_operands(self.expr.folded[var]))
 
     def _hoist(self, var: Var, indent: int) -> Statements:
         """Give a folded value a line and a name of its own."""
         value = self.expr.folded[var]
         text = self.names.unique(var.hint)
-        out = self.fit(lambda: assign(name(text), self.expr.call(value)), tuple(own_operands(value)), indent)
+        out = self.fit(lambda: assign(name(text), self.expr.call(value)), own_operands(value), indent)
         self.expr.hoisted[var] = text
         return out
 
@@ -108,7 +108,7 @@ class Lines:
             return []
         if len(stmt.targets) == 1 and stmt.targets[0] in self.expr.folded:
             return []
-        operands = tuple(own_operands(stmt))
+        operands = own_operands(stmt)
         if stmt.op.writes and isinstance(stmt.args[0], Var):
             return [*self.fit(lambda: self._write(stmt), operands, indent), *self._renamed(stmt)]
         return self.fit(lambda: self._plain(stmt), operands, indent)

@@ -142,9 +142,15 @@ def ufunc_operation(fn: np.ufunc) -> Any:
     return declare(fn, style=lambda *styles: ufunc_style(fn, *styles), elementwise=True, path=path_of(fn))
 
 
+@lru_cache(maxsize=1024)
+def _computes_objects(fn: np.ufunc) -> bool:
+    """Whether a ufunc is made of a Python function."""
+    return len(fn.types) == 1 and set(fn.types[0]) <= set("O->")
+
+
 def ufunc_call(ctx: Context, fn: np.ufunc, args: Args, kwargs: Kwargs) -> Value:
     """`ufunc(x, y, out, where=mask, dtype=...)`."""
-    if any(t.endswith("O") and set(t) <= set("O->") for t in fn.types) and len(fn.types) == 1:
+    if _computes_objects(fn):
         ctx.refuse(
             f"`{name_of(fn)}` computes with Python objects", "use the Python function, or np.vectorize of it"
         )
