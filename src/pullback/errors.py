@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -71,6 +73,25 @@ class UnsupportedError(PullbackError):
 
 class NoRuleError(UnsupportedError):
     """A function on the path of a derivative has no rule."""
+
+
+class CompilerError(PullbackError):
+    """The compiler itself failed: a defect of this package, with the user's line at which it came to light."""
+
+
+@contextmanager
+def failing_at(place: Callable[[], Loc]) -> Iterator[None]:
+    """What goes wrong inside is said to have gone wrong at a place; what this package raises on purpose passes."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.split(".")[0] == "pullback":
+            raise
+        raise CompilerError(
+            f"the compiler failed here, which is a defect of it: {type(error).__name__}: {error}",
+            loc=place(),
+            hint="write this line in another way, and please report it with the function",
+        ) from error
 
 
 class AmbiguousRuleError(PullbackError):

@@ -16,6 +16,7 @@ from typing import Any
 from pullback.analysis.effects import has_visible_effects
 from pullback.backend.numpy.load import load
 from pullback.backend.numpy.module import Generated, emit_module
+from pullback.errors import failing_at
 from pullback.frontend.environment import Environment
 from pullback.frontend.lower import Lowered, lower_function
 from pullback.frontend.signature import Signature
@@ -73,13 +74,14 @@ class Compiled:
         module = "joint" if form == "value_and_grad" else "pair"
         key = (module, guarded)
         if key not in self._generated:
-            functions = self.gradient_functions(module)
-            generated = emit_module(
-                [*functions, *(c.body() for c in reachable(functions))],
-                guarded=guarded,
-                bufferize=self.options.bufferize,
-                copy_residuals=self.options.copy_residuals and module == "pair",
-            )
+            with failing_at(lambda: self.lowered.function.loc):
+                functions = self.gradient_functions(module)
+                generated = emit_module(
+                    [*functions, *(c.body() for c in reachable(functions))],
+                    guarded=guarded,
+                    bufferize=self.options.bufferize,
+                    copy_residuals=self.options.copy_residuals and module == "pair",
+                )
             _dump("source", generated.source)
             self._generated[key] = generated
         return self._generated[key]

@@ -13,6 +13,7 @@ import pytest
 
 import pullback as pb
 from pullback.errors import ArgumentError, OverlapError, SourceError
+from pullback.frontend.library import FUNCTIONS
 
 X = np.array([1.0, -2.0, 3.0])
 
@@ -266,3 +267,47 @@ def test_shared_arguments_that_are_only_read() -> None:
     bars = pb.grad(lambda x, y: np.sum(x * y), argnums=(0, 1))(X, X)
     assert np.array_equal(bars[0], X)
     assert np.array_equal(bars[1], X)
+
+
+def test_unpacking_the_wrong_number_is_a_value_error() -> None:
+    def two(x: Any) -> Any:
+        a, b = x
+        return a * b
+
+    def at_least_four(x: Any) -> Any:
+        a, *_, b, c, d = x
+        return a * b * c * d
+
+    for fn in (two, at_least_four):
+        with pytest.raises(ValueError, match="values to unpack"):
+            pb.grad(fn)(np.ones(3))
+
+
+def test_argument_that_numpy_does_not_know() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(x, axes=0)  # type: ignore[call-overload]
+
+    with pytest.raises(pb.UnsupportedError, match="unexpected keyword argument 'axes'"):
+        pb.grad(f)(np.ones(3))
+
+
+def test_numpy_says_what_is_wrong_with_an_operand() -> None:
+    def f(x: Any) -> Any:
+        return np.einsum("ij->i", x).sum()
+
+    with pytest.raises(ValueError, match="too many subscripts"):
+        pb.grad(f)(np.ones(3))
+
+
+def test_a_defect_of_the_compiler_names_the_users_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise KeyError("lost")
+
+    def f(x: Any) -> Any:
+        y = x * 2
+        return abs(y)
+
+    monkeypatch.setitem(FUNCTIONS, abs, broken)
+    with pytest.raises(pb.CompilerError, match="defect") as caught:
+        pb.grad(f)(0.5)
+    assert caught.value.loc is not None and caught.value.loc.text.strip() == "return abs(y)"

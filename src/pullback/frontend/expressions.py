@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from pullback.frontend.library import iteration
+from pullback.frontend.library import iteration, prelude
 from pullback.frontend.refusals import refuse
 from pullback.frontend.sharing import Sharing
 from pullback.frontend.values import (
@@ -213,16 +213,14 @@ class Expressions(Sharing):
         return out
 
     def check_length(self, value: Value, count: int, node: ast.AST, at_least: bool = False) -> None:
-        """An assertion that a value of run-time length has so many items."""
+        """Python's ValueError where a value of run-time length has not so many items."""
         style = self.style(value)
         if not isinstance(style, Array | ListOf) or (isinstance(style, Array) and not style.axes):
             self.refuse(
                 "the number of items is not known at compile time", "index the items one by one", node
             )
-        length = self.call_value(Known(len), [value], {})
-        good = self.comparison(ast.GtE() if at_least else ast.Eq(), length, Known(count), node)
-        message = Const(f"expected {'at least ' if at_least else ''}{count} values to unpack")
-        self.builder.call_many(core.assert_, (self.operand(good), message), {}, ())
+        body = prelude.check_at_least if at_least else prelude.check_length
+        self.call_value(Known(body), [value, Known(count)], {})
 
     def spread(self, value: Value, node: ast.AST) -> list[Value]:
         """The items of a value whose number is known."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType
 
+from pullback.errors import failing_at
 from pullback.frontend.bodies import body_of
 from pullback.frontend.environment import Environment
 from pullback.frontend.interpreter import Machine
@@ -42,7 +43,8 @@ def lower_function(fn: FunctionType, signature: Signature, environment: Environm
             program.again(name)
             environment.implicits.clear()
             try:
-                params, value = machine.enter(body, fn, signature)
+                with failing_at(lambda: machine.builder.loc):  # noqa: B023 (called at once)
+                    params, value = machine.enter(body, fn, signature)
                 break
             except CallApart:  # from the start, this time
                 continue

@@ -291,9 +291,10 @@ shape = Op("shape", np.shape, _shape_style, cheap=True, numpy_path="np.shape")
 
 def _dim_style(x: Style, axis: Style) -> Style:
     array = as_array(x)
-    if isinstance(array, Array) and array.axes is not None and isinstance(axis, Static):
-        return Scalar(INT64, True, "i", array.axes[axis.value])
-    return PY_INT
+    if not isinstance(array, Array) or array.axes is None or not isinstance(axis, Static):
+        return PY_INT
+    inside = -len(array.axes) <= axis.value < len(array.axes)  # else NumPy raises when it is run
+    return Scalar(INT64, True, "i", array.axes[axis.value]) if inside else PY_INT
 
 
 dim = Op("dim", lambda x, axis: np.shape(x)[axis], _dim_style, cheap=True)  # x.shape[axis]

@@ -38,6 +38,7 @@ def call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
     """A call of a NumPy function that has an operation."""
     if isinstance(fn, np.ufunc):
         return ufunc_call(ctx, fn, args, kwargs)
+    _check_names(ctx, fn, args, kwargs)
     args, kwargs, out = _take_out(ctx, fn, list(args), dict(kwargs))
     kwargs = _without_idle(ctx, fn, kwargs)
     for name in ("dtype",):
@@ -50,6 +51,20 @@ def call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
     _check_out_dtype(ctx, fn, value, out)
     ctx.write(out, (), value)
     return out
+
+
+def _check_names(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> None:
+    """Arguments that NumPy's function does not have."""
+    parameters = _parameters(fn)
+    if parameters is None or not kwargs:
+        return
+    kinds = {p.kind for p in parameters.values()}
+    unknown = [k for k in kwargs if k not in parameters]
+    if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
+        ctx.refuse(
+            f"{name_of(fn)}() got an unexpected keyword argument '{unknown[0]}'",
+            "NumPy raises TypeError here",
+        )
 
 
 def plain_call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:

@@ -25,6 +25,18 @@ def nothing(*args: Any, **kwargs: Any) -> None:
     """object.__init__"""
 
 
+def check_length(items: Any, count: int) -> None:
+    """Unpacking into so many names"""
+    if len(items) != count:
+        raise ValueError(f"expected {count} values to unpack, got {len(items)}")
+
+
+def check_at_least(items: Any, count: int) -> None:
+    """Unpacking into so many names and a starred one"""
+    if len(items) < count:
+        raise ValueError(f"not enough values to unpack (expected at least {count}, got {len(items)})")
+
+
 def add_up(items: Iterable[Any], start: Any = 0) -> Any:
     """sum"""
     total = start
