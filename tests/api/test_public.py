@@ -516,6 +516,11 @@ def test_a_structured_result_is_named_by_its_class() -> None:
         pb.grad(lambda x: Point(x, x))(3.0)
 
 
+def test_a_list_of_run_time_length_is_no_scalar() -> None:
+    with pytest.raises(ArgumentError, match="returns a list; a gradient is of a scalar"):
+        pb.grad(lambda x: [v * 2.0 for v in x])(X)
+
+
 def test_gradient_of_a_gradient_is_refused() -> None:
     for f in (pb.grad(dot), pb.value_and_grad(dot)):
         with pytest.raises(UnsupportedError, match="gradient already"):

@@ -11,7 +11,7 @@ from pullback.errors import ArgumentError, OverlapError
 from pullback.frontend.signature import leaves
 from pullback.ir.nodes import Const, Operand, Pack, Var
 from pullback.ir.walk import variables
-from pullback.styles.style import Array, Scalar, differentiable, kind, numeric
+from pullback.styles.style import Array, ListOf, Scalar, Tup, differentiable, kind, numeric
 
 
 def part_of(tree: Operand, path: tuple[int, ...]) -> Operand:
@@ -60,6 +60,8 @@ def check_scalar(name: str, result: Operand, has_aux: bool) -> bool:
     if isinstance(result, Const):
         _check_constant(name, result.value)
         return True
+    if isinstance(style, ListOf | Tup):
+        raise not_scalar(name, "a list" if isinstance(style, ListOf) else f"a {style.kind}")
     if isinstance(style, Array) and style.axes is not None and style.axes != ():
         raise not_scalar(name, f"an array of rank {len(style.axes)}")
     if isinstance(style, Scalar | Array) and style.dtype is not None:
