@@ -79,19 +79,29 @@ class CompilerError(PullbackError):
     """The compiler itself failed: a defect of this package, with the user's line at which it came to light."""
 
 
+def is_defect(error: Exception) -> bool:
+    """Whether an exception that the compiler let out is not one that it raises on purpose."""
+    return type(error).__module__.split(".")[0] != "pullback"
+
+
+def defect(error: Exception, loc: Loc) -> CompilerError:
+    """The error that tells of a defect, and where it came to light."""
+    return CompilerError(
+        f"the compiler failed here, which is a defect of it: {type(error).__name__}: {error}",
+        loc=loc,
+        hint="write this line in another way, and please report it with the function",
+    )
+
+
 @contextmanager
 def failing_at(place: Callable[[], Loc]) -> Iterator[None]:
-    """What goes wrong inside is said to have gone wrong at a place; what this package raises on purpose passes."""
+    """What goes wrong inside is said to have gone wrong at a place."""
     try:
         yield
     except Exception as error:
-        if type(error).__module__.split(".")[0] == "pullback":
+        if not is_defect(error):
             raise
-        raise CompilerError(
-            f"the compiler failed here, which is a defect of it: {type(error).__name__}: {error}",
-            loc=place(),
-            hint="write this line in another way, and please report it with the function",
-        ) from error
+        raise defect(error, place()) from error
 
 
 class AmbiguousRuleError(PullbackError):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
+from pullback.errors import defect, is_defect
 from pullback.frontend.library import iteration, prelude
 from pullback.frontend.refusals import refuse
 from pullback.frontend.sharing import Sharing
@@ -93,7 +94,12 @@ class Expressions(Sharing):
         visit: Callable[[Any], Value] | None = getattr(self, f"visit_{type(node).__name__}", None)
         if visit is None:
             self.refuse(f"this expression ({type(node).__name__}) is not supported", node=node)
-        value = visit(node)
+        try:
+            value = visit(node)
+        except Exception as error:
+            if not is_defect(error):
+                raise
+            raise defect(error, self.place(node)) from error
         if isinstance(value, _REFERENCES):
             self.temps.append(value)
         return value
