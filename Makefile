@@ -22,6 +22,10 @@ install: $(BIN)/pullback-ready  ## make .venv and install the package with its d
 test: install  ## run the tests
 	$(BIN)/python -m pytest -q -n $(N)
 
+.PHONY: test-long
+test-long: install  ## 15,000 random programs and every seeded fault: above an hour
+	$(BIN)/python -m pytest -q tests/fuzz --long -n $(N)
+
 .PHONY: lint
 lint: install  ## check style and types
 	$(BIN)/ruff check .

@@ -532,3 +532,41 @@ def number_of_one_branch_in_a_loop(x, n):
         if late:
             s = np.sin(s) * scale + s
     return s
+
+
+@program(numbers(4), 3)
+@program(-numbers(4), 0)
+def number_stored_in_a_branch_or_loop_only(x, n):
+    u = x * 2.0
+    y = np.zeros(4)
+    s = 0.0
+    for i in range(3):
+        low = np.sin(u[i])
+        scale = low * low
+        if low > 0.3:
+            u[3 - i] = low
+        for j in range(n):
+            y[j] = scale
+        if low < scale:
+            s += low * np.exp(scale)
+    return s * np.sum(u) + np.sum(y)
+
+
+@program(numbers(4), 0.3)
+@program(numbers(4), -0.3)
+@program(-numbers(4), -0.3)
+def number_stored_in_an_inner_branch_only(x, c):
+    u = x * c
+    rows = [x + c]
+    if c > 0.2:
+        d = u
+    elif u[0] < u[1]:
+        rows.append(np.tanh(u + c))
+    else:
+        d = u
+        if d[0] < d[1] + 0.8:
+            d[1], d[3] = d[-4], d[1]
+    s = np.sum(u * u)
+    for r in rows:
+        s += np.sum(r * r)
+    return s

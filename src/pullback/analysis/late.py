@@ -17,8 +17,8 @@ from pullback.analysis.versions import Step, Versions
 from pullback.ir import core_ops as core
 from pullback.ir.builder import infer
 from pullback.ir.core_ops import style_of
-from pullback.ir.nodes import Call, Const, For, Function, Operand, Pack, Var, While
-from pullback.ir.walk import statements
+from pullback.ir.nodes import Block, Call, Const, For, Function, Operand, Pack, Var, While
+from pullback.ir.walk import block_ends, statements, targets
 from pullback.styles.style import Array, Scalar, Style, numeric
 
 
@@ -49,11 +49,18 @@ class _Late:
             return
         self.integers = Integers(function)
         self.versions = Versions(function)
-        for stmt in statements(function.body):
+        self._block(function.body, ())
+
+    def _block(self, block: Block, heads: Iterable[Var]) -> None:
+        bound = set(heads)
+        for stmt in block.stmts:
             if isinstance(stmt, Call) and stmt.op is core.load:
                 self._load(stmt)
-            elif isinstance(stmt, Call) and stmt.op is core.store:
-                self._store(stmt)
+            elif isinstance(stmt, Call) and stmt.op is core.store and stmt.args[1] in bound:
+                self._store(stmt)  # in the block of its value: where that is known, it has been stored
+            for inner_heads, inner, _ in block_ends(stmt):
+                self._block(inner, inner_heads)
+            bound.update(targets(stmt))
 
     def _load(self, call: Call) -> None:
         array, *steps = call.args
