@@ -14,6 +14,7 @@ from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Const, Operand, Pack
 from pullback.rules.kinds import case
 from pullback.rules.lookup import Site
+from pullback.rules.numpy.elementwise import conj
 from pullback.rules.numpy.reductions import M, T, V, spread
 from pullback.rules.ops.infer import known
 from pullback.rules.registry import builder, op_of, rule
@@ -92,13 +93,13 @@ def ediff1d(ary, *, out, out_bar):
 def trapezoid(y, x=None, dx=1.0, axis=-1, *, out, out_bar):
     """Half of each piece goes to either end."""
     bar = np.expand_dims(out_bar, 0)
-    moved = np.moveaxis(y, axis, 0)
+    moved = np.moveaxis(conj(y), axis, 0)
     sums = (moved[1:] + moved[:-1]) / 2
     if x is None:
-        halves = np.broadcast_to(bar * dx / 2, np.shape(sums))
+        halves = np.broadcast_to(bar * conj(dx) / 2, np.shape(sums))
         return np.moveaxis(to_both_ends(halves), 0, axis), None, np.sum(sums * bar)
     points = np.moveaxis(x, axis, 0) if np.ndim(x) > 1 else np.reshape(x, (-1,) + (1,) * (np.ndim(y) - 1))
-    halves = np.broadcast_to(bar * (points[1:] - points[:-1]) / 2, np.shape(sums))
+    halves = np.broadcast_to(bar * conj(points[1:] - points[:-1]) / 2, np.shape(sums))
     y_bar = np.moveaxis(to_both_ends(halves), 0, axis)
     pieces = sums * bar
     edge = np.zeros_like(pieces[:1])

@@ -9,9 +9,10 @@ import numpy as np
 
 from pullback.rules.kinds import case
 from pullback.rules.lookup import Site
+from pullback.rules.numpy.elementwise import conj
 from pullback.rules.numpy.reductions import M, V
 from pullback.rules.registry import nondifferentiable, rule
-from pullback.styles.style import Static
+from pullback.styles.style import Static, kind
 
 
 @rule(
@@ -74,16 +75,20 @@ def arange(start, stop=None, step=1, dtype=None, *, out, out_bar):
     return np.sum(out_bar), None, np.sum(out_bar * np.arange(np.size(out)))
 
 
+def _real_spacing(site: Site) -> bool:
+    return kind(site.option("d", 1) or Static(1.0)) != "c"
+
+
 FREQUENCIES = (case(6, 0.5, wrt=(1,)), case(5, 2.0, wrt=(1,)))
 
 
-@rule(np.fft.fftfreq, wrt="d", cases=FREQUENCIES)
+@rule(np.fft.fftfreq, wrt="d", guard=_real_spacing, cases=FREQUENCIES)
 def fftfreq(n, d=1.0, device=None, *, out, out_bar):
     """Inversely proportional to the spacing."""
     return -np.sum(out_bar * out) / d
 
 
-@rule(np.fft.rfftfreq, wrt="d", cases=FREQUENCIES)
+@rule(np.fft.rfftfreq, wrt="d", guard=_real_spacing, cases=FREQUENCIES)
 def rfftfreq(n, d=1.0, device=None, *, out, out_bar):
     """Inversely proportional to the spacing."""
     return -np.sum(out_bar * out) / d
@@ -126,7 +131,7 @@ def linspace(start, stop, num=50, endpoint=True, *, dtype=None, axis=0, out, out
 @rule(np.logspace, wrt="start, stop", guard=_plain_spacing, cases=(case(1.0, 2.0, 4), case(V / 3, 1.0, 4)))
 def logspace(start, stop, num=50, endpoint=True, base=10.0, *, dtype=None, axis=0, out, out_bar):
     """base ** linspace(start, stop)."""
-    bar = out_bar * out * np.log(base)
+    bar = out_bar * conj(out * np.log(base))
     t = fractions(num, endpoint, bar)
     return np.sum(bar * (1 - t), axis=0), np.sum(bar * t, axis=0)
 
@@ -139,6 +144,6 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, *, dtype=None, axis=
 )
 def geomspace(start, stop, num=50, endpoint=True, *, dtype=None, axis=0, out, out_bar):
     """Weights of the two ends in the logarithm."""
-    bar = out_bar * out
+    bar = out_bar * conj(out)
     t = fractions(num, endpoint, bar)
-    return np.sum(bar * (1 - t), axis=0) / start, np.sum(bar * t, axis=0) / stop
+    return np.sum(bar * (1 - t), axis=0) / conj(start), np.sum(bar * t, axis=0) / conj(stop)

@@ -167,6 +167,14 @@ def as_array(x):
     return x
 
 
+def conj(x):
+    """The conjugate of what is complex; a list as the array that NumPy takes it for."""
+    array = as_array(x)
+    if np.iscomplexobj(array):
+        return np.conjugate(array)
+    return array
+
+
 def above(x, y):
     """1 where x > y, a half where equal."""
     return (x > y) + 0.5 * (x == y)

@@ -13,7 +13,8 @@ import numpy as np
 
 from pullback.rules.kinds import case
 from pullback.rules.lookup import Site
-from pullback.rules.numpy.products import SS, S, conj
+from pullback.rules.numpy.elementwise import conj
+from pullback.rules.numpy.products import SS, S
 from pullback.rules.numpy.reductions import M, V
 from pullback.rules.registry import rule
 from pullback.styles.broadcast import as_array
@@ -234,7 +235,11 @@ def qr(a, mode="reduced", *, out, out_bar):
         m = m + r @ adjoint(r_bar)
     if q_bar is not None:
         m = m - adjoint(q_bar) @ q
-    mirrored = np.tril(m) + adjoint(np.tril(m, -1))
+    if np.iscomplexobj(m):  # the diagonal of r is real
+        half = np.tril(m, -1)
+        mirrored = half + adjoint(half) + np.real(m) * np.eye(np.shape(m)[-1])
+    else:
+        mirrored = np.tril(m) + adjoint(np.tril(m, -1))
     total = q @ mirrored
     if q_bar is not None:
         total = total + q_bar

@@ -12,7 +12,7 @@ import numpy as np
 
 from pullback.rules.kinds import case
 from pullback.rules.lookup import Site
-from pullback.rules.numpy.elementwise import as_array
+from pullback.rules.numpy.elementwise import conj
 from pullback.rules.numpy.reductions import M, T, V
 from pullback.rules.registry import rule
 from pullback.styles.broadcast import as_array as array_style
@@ -23,14 +23,6 @@ S = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, -0.3, 2.0]])
 SS = np.stack([S, 2.0 * S + 1.0])
 R = np.array([[1.0, -1.0, 2.0, 0.5], [0.0, 1.0, 0.25, -0.5], [0.5, 2.0, 1.0, 1.5]])
 C = M + 0.5j * M[::-1]
-
-
-def conj(x):
-    """The conjugate of what is complex; a list as the array that NumPy takes it for."""
-    array = as_array(x)
-    if np.iscomplexobj(array):
-        return np.conjugate(array)
-    return array
 
 
 MATMUL = (

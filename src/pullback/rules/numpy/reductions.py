@@ -11,6 +11,7 @@ import operator
 import numpy as np
 
 from pullback.rules.kinds import case
+from pullback.rules.numpy.elementwise import conj
 from pullback.rules.registry import rule
 
 V = np.array([1.5, -0.5, 2.0])
@@ -236,10 +237,10 @@ def others_along(a, axis):
 )
 def prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, *, out, out_bar):
     """The product of the others, zero or not."""
-    factors = np.asarray(a)
+    factors = conj(np.asarray(a))
     if where is not None:
         factors = np.where(where, factors, 1)
-    bar = spread(out_bar if initial is None else out_bar * initial, axis, keepdims)
+    bar = spread(out_bar if initial is None else out_bar * conj(initial), axis, keepdims)
     return masked(bar * others_along(factors, axis), where)
 
 
@@ -249,8 +250,8 @@ def nanprod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, 
     valid = ~np.isnan(a)
     if where is not None:
         valid = valid & where
-    factors = np.where(valid, a, 1)
-    bar = spread(out_bar if initial is None else out_bar * initial, axis, keepdims)
+    factors = np.where(valid, conj(a), 1)
+    bar = spread(out_bar if initial is None else out_bar * conj(initial), axis, keepdims)
     return np.where(valid, bar * others_along(factors, axis), 0)
 
 
@@ -274,9 +275,9 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False, out, 
     bar = spread(out_bar, axis, keepdims)
     if weights is None:
         return np.broadcast_to(bar / count(a, axis), np.shape(a)), None
-    w = along(weights, a, axis)
+    w = along(conj(weights), a, axis)
     share = bar / np.sum(np.broadcast_to(w, np.shape(a)), axis=axis, keepdims=True)
-    w_bar = share * (a - spread(out, axis, keepdims))
+    w_bar = share * conj(a - spread(out, axis, keepdims))
     if np.ndim(weights) == np.ndim(a):
         return share * w, w_bar
     rest = tuple(k for k in range(np.ndim(a)) if k != axis % np.ndim(a))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from pullback.rules.kinds import case
+from pullback.rules.numpy.elementwise import conj
 from pullback.rules.numpy.reductions import M, V
 from pullback.rules.registry import rule
 
@@ -42,7 +43,7 @@ def running_product(a, bar, axis):
     With p[i] the product of the elements before i, and s[i] = bar[i] + a[i + 1] s[i + 1], the cotangent
     of a[i] is p[i] s[i].
     """
-    moved = np.expand_dims(np.moveaxis(a, axis, 0), -1)
+    moved = np.expand_dims(np.moveaxis(conj(a), axis, 0), -1)
     bars = np.expand_dims(np.moveaxis(bar, axis, 0), -1)
     n = np.shape(moved)[0]
     s = np.zeros_like(bars)

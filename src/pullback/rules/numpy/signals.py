@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from pullback.rules.kinds import case
-from pullback.rules.numpy.products import W, conj
+from pullback.rules.numpy.elementwise import conj
+from pullback.rules.numpy.products import W
 from pullback.rules.numpy.reductions import M, V
 from pullback.rules.registry import rule
 
@@ -70,5 +71,5 @@ def vander(x, N=None, increasing=False, *, out, out_bar):
     """Powers, column by column."""
     n = np.shape(out)[1]
     powers = np.arange(n) if increasing else np.arange(n - 1, -1, -1)
-    slopes = powers * np.expand_dims(x, -1) ** np.maximum(powers - 1, 0)
+    slopes = powers * np.expand_dims(conj(x), -1) ** np.maximum(powers - 1, 0)
     return np.sum(out_bar * slopes, axis=1)
