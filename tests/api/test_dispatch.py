@@ -585,3 +585,73 @@ def test_arrays_that_were_seen_and_others(compilations: list[str]) -> None:
         one = long.copy()
         one[5] = bad
         assert_allclose(gradient(long, one), one)
+
+
+# ------------------------------------------------------------------------------------------------ scopes of settings
+
+
+def test_a_scope_is_no_effect() -> None:
+    def f(x, mode):
+        with np.errstate(divide=mode, invalid="ignore"):
+            y = np.sqrt(x) / x
+            for _ in range(2):
+                with np.errstate(over="raise"):
+                    y = y * x
+        return np.sum(np.where(x > 0, y, 0.0))
+
+    x = np.array([1.0, 0.0, 2.0])
+    source = pb.differentiable(f).source(x, "ignore", form="joint")
+    assert 'with np.errstate(divide="ignore", invalid="ignore"):' in source
+    assert 'with np.errstate(over="raise"):' in source
+    before = np.geterr()
+    for mode in ("ignore", "warn"):
+        gradient = pb.value_and_grad(f)
+        for _ in range(2):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                value, bar = gradient(x, mode)
+            assert_allclose(value, f(x, "ignore"))
+            assert_allclose(bar, [1.5, 0.0, 1.5 * np.sqrt(2.0)])
+            assert len(caught) == 0  # 0 / 0 is invalid, not a division by zero
+        _, pullback = pb.vjp(f, x, mode)
+        assert_allclose(pullback(1.0)[0], [1.5, 0.0, 1.5 * np.sqrt(2.0)])
+    assert np.geterr() == before
+
+
+def test_warnings_of_a_scope_come_once_and_errors_end_it() -> None:
+    def f(x, limit):
+        with np.errstate(divide="warn", over=limit):
+            y = 1.0 / x
+            z = np.exp(x)
+        return np.sum(np.where(x > 0, y, 0.0)) + np.sum(z)
+
+    gradient = pb.grad(f)
+    before = np.geterr()
+    with np.errstate(divide="ignore"):
+        for _ in range(3):  # the sweep runs again, guarded: 1 / x is not finite at 0
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                assert_allclose(gradient(np.array([2.0, 0.0]), "ignore"), [np.exp(2.0) - 0.25, 1.0])
+            assert [str(w.message) for w in caught] == ["divide by zero encountered in divide"]
+    for _ in range(2):
+        with pytest.raises(FloatingPointError, match="overflow"):
+            gradient(np.array([1.0, 1e4]), "raise")
+        assert np.geterr() == before
+
+
+def test_a_scope_with_an_early_end() -> None:
+    def f(x, n):
+        s = 0.0
+        for i in range(n):
+            with np.errstate(all="ignore"):
+                s = s + np.sqrt(x[i])
+                if x[i] > 2.5:
+                    break
+                if x[i] < 0.0:
+                    raise ValueError("negative")
+        return s
+
+    for _ in range(2):
+        assert_allclose(pb.grad(f)(np.array([1.0, 4.0, 9.0]), 3), [0.5, 0.25, 0.0])
+        with pytest.raises(ValueError, match="negative"):
+            pb.grad(f)(np.array([1.0, -4.0, 9.0]), 3)

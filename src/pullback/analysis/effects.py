@@ -1,6 +1,7 @@
 """Whether running a function twice can be told from running it once.
 
-Checks that raise cannot: they do so both times or never.  Printing, warnings, random draws and calls of which
+Checks that raise cannot: they do so both times or never.  Nor can the scope of a setting (`with np.errstate`), which
+says how the statements in it run and is no effect by itself.  Printing, warnings, random draws and calls of which
 nothing is known can.
 """
 
@@ -11,7 +12,7 @@ from pullback.ir.callee import callee_of, reachable
 from pullback.ir.nodes import Call, Const, Function
 from pullback.ir.walk import statements
 
-_REPEATABLE = frozenset({core.raise_, core.assert_, core.begin_reverse})
+_REPEATABLE = frozenset({core.raise_, core.assert_, core.begin_reverse, core.enter, core.leave})
 
 
 def has_visible_effects(function: Function) -> bool:

@@ -170,11 +170,9 @@ class Gradient:
         self._check(value)
         return (value, grads) if finite(grads) else self._again(variant, values)
 
-    def _strong(self, variant: Variant, values: tuple[Any, ...]) -> tuple[Any, Any]:
+    def _strong(self, variant: Variant, values: tuple[Any, ...], result: tuple[Any, Any]) -> tuple[Any, Any]:
         """A call whose cotangents did not pass the quick test."""
-        with np.errstate(all="ignore"):
-            value, grads = variant.function("value_and_grad")(*values)
-        return (value, grads) if finite(grads) else self._again(variant, values)
+        return result if finite(result[1]) else self._again(variant, values)
 
     def _again(self, variant: Variant, values: tuple[Any, ...]) -> tuple[Any, Any]:
         with np.errstate(all="ignore"):

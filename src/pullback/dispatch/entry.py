@@ -45,13 +45,13 @@ def make_entry(
     variant: Variant,
     request: Request,
     miss: Callable[..., Any],
-    strong: Callable[[Variant, tuple[Any, ...]], Any],
+    strong: Callable[[Variant, tuple[Any, ...], Any], Any],
     names: dict[str, Any],
 ) -> CodeType:
     """The code of the entry of a variant; the objects it needs are added to `names`, its global namespace.
 
-    `miss(values, rest, keywords)` serves a call that is not the variant's; `strong(variant, values)` one whose
-    cotangents are not finite.  Raises NoEntry where values or guards are of a kind that the entry cannot check.
+    `miss(values, rest, keywords)` serves a call that is not the variant's; `strong(variant, values, result)` one whose
+    cotangents may not be finite.  Raises NoEntry where values or guards are of a kind that the entry cannot check.
     """
     if not header.plain or variant.written:
         raise NoEntry
@@ -83,7 +83,7 @@ class _Entry:
         self,
         fn: FunctionType,
         miss: Callable[..., Any],
-        strong: Callable[[Variant, tuple[Any, ...]], Any],
+        strong: Callable[[Variant, tuple[Any, ...], Any], Any],
     ) -> CodeType:
         """The code of the function."""
         params = self.variant.params
@@ -116,7 +116,7 @@ class _Entry:
         ]
         test = self.finite()
         if test:
-            lines += [*test, f"    return {self.bind(strong, 'strong')}({used}, {pack})"]
+            lines += [*test, f"    return {self.bind(strong, 'strong')}({used}, {pack}, _pb_out)"]
         return entry_code(self.header, [*lines, "return _pb_out"])
 
     def joined(self) -> str:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from pullback.dispatch.collector import paused
 from pullback.dispatch.debug import debug_function
 from pullback.dispatch.finite import finite
@@ -71,10 +69,7 @@ class Variant:
         """Call a generated function; an exception in it gets a note that shows the user's line."""
         function = self.function(form, guarded)
         try:
-            if not self.effects:
-                return function(*values)
-            with np.errstate():  # what the function set with `np.errstate` ends with it, come what may
-                return function(*values)
+            return function(*values)
         except Exception as error:
             note_place(error, self, values)
             raise

@@ -324,13 +324,13 @@ class Statements(Access):
         self.state.dead = True
 
     def do_With(self, stmt: ast.With) -> None:
-        """`with np.errstate(...)`: the context is entered and left around the body."""
+        """`with np.errstate(...)`: the scope is entered and left around the body."""
         managers = [self._enter(item) for item in stmt.items]
         self.execute(stmt.body)
         if self.state.dead:
             return
         for manager in reversed(managers):
-            self._effect(_leave, manager)
+            self.builder.call_many(core.leave, (self.operand(manager),), {}, ())
 
     def _enter(self, item: ast.withitem) -> Value:
         call = item.context_expr
@@ -343,20 +343,16 @@ class Statements(Access):
         kwargs = {k.arg: self.evaluate(k.value) for k in call.keywords if k.arg is not None}
         manager = Num(
             self.builder.call(
-                core.call_effect,
+                core.enter,
                 Const(fn.obj),
                 *[self.operand(a) for a in args],
                 hint="context",
                 **{k: self.operand(v) for k, v in kwargs.items()},
             )
         )
-        self._effect(_enter, manager)
         if item.optional_vars is not None:
             self.assign(item.optional_vars, Known(None))
         return manager
-
-    def _effect(self, fn: Any, *args: Value) -> None:
-        self.builder.call(core.call_effect, Const(fn), *[self.operand(a) for a in args], hint="unused")
 
     def do_Import(self, stmt: ast.Import) -> None:
         """`import module`, resolved at compile time."""
@@ -382,12 +378,6 @@ def _loaded() -> None:
     """A function whose globals hold `sys`: the root of paths to modules imported in a body."""
 
 
-_enter = type(np.errstate()).__enter__
-_CONTEXTS = (np.errstate,)
-
-
-def _leave(manager: Any) -> None:
-    manager.__exit__(None, None, None)
-
+_CONTEXTS = (np.errstate, np.printoptions)
 
 assert sys  # reached through `_loaded`

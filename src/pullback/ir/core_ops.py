@@ -589,6 +589,19 @@ begin_reverse = Op("begin_reverse", lambda: None, lambda: (), effect=True)  # no
 call_effect = Op(
     "effect", lambda fn, *args, **kwargs: fn(*args, **kwargs), lambda *a, **k: Anything(), effect=True
 )
+
+
+def _enter(fn: Any, *args: Any, **kwargs: Any) -> Any:
+    manager = fn(*args, **kwargs)
+    manager.__enter__()
+    return manager
+
+
+# the statements from `enter` to the `leave` of its result, in the same block, are the body of a `with`
+enter = Op("enter", _enter, lambda *a, **k: Anything(), effect=True)
+leave = Op(
+    "leave", lambda manager: manager.__exit__(None, None, None), lambda m: (), effect=True
+)  # no targets
 # a pure call of an unknown callable on inactive operands, result assumed opaque unless the caller gives a style
 format_ = Op("format", lambda fmt, *args: fmt.format(*args), lambda *a: Foreign(str))
 # truth value of an operand as Python's bool

@@ -53,7 +53,7 @@ class Machine:
         """Run a function from its first statement to its results."""
         for param, arg in zip(function.params, args, strict=True):
             self.bind(param.tree, arg)
-        with ExitStack() as stack:
+        with np.errstate(), ExitStack() as stack:  # scopes left by an exception end with the run
             self.quiet = lambda: stack.enter_context(np.errstate(all="ignore"))
             if function.kind == "pullback":
                 self.quiet()

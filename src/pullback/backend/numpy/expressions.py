@@ -251,6 +251,7 @@ _SPECIAL: dict[Op, Callable[[Expressions, Call], ast.expr]] = {
     core.format_: Expressions._format,
     core.attribute: Expressions._attribute,
     core.call_effect: Expressions._effect,
+    core.enter: Expressions._effect,
 }
 
 

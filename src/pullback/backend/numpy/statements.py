@@ -40,12 +40,33 @@ class Lines:
     def block(self, stmts: Sequence[Stmt], indent: int) -> Statements:
         """The statements of a block, `indent` columns in."""
         out: Statements = []
-        for stmt in stmts:
+        at = 0
+        while at < len(stmts):
+            stmt = stmts[at]
+            at += 1
+            if isinstance(stmt, Call) and stmt.op is core.enter:
+                end = _end_of_scope(stmts, at, stmt)
+                out += self._scope(stmt, stmts[at:end], indent)
+                at = end
+                continue
             printed = self.statement(stmt, indent)
             if printed and self.reverse:
                 self.comment(stmt.loc, out)
             out += printed
         return out
+
+    def _scope(self, enter: Call, body: Sequence[Stmt], indent: int) -> Statements:
+        """`with np.errstate(...):`.  Where `scale` is guarded the function runs anew, with all warnings off."""
+        if self.expr.guarded:
+            return self.block(body, indent)
+        inner = self.block(body, indent + INDENT)
+        if not inner:
+            return []
+
+        def build() -> ast.stmt:
+            return ast.With([ast.withitem(self.expr.call(enter), None)], inner)
+
+        return self.fit(build, own_operands(enter), indent)
 
     def comment(self, loc: Loc, out: Statements) -> None:
         """Put the user's line above the statements that reverse it."""
@@ -103,6 +124,8 @@ class Lines:
     # ------------------------------------------------------------------------------------------------- calls
 
     def call(self, stmt: Call, indent: int) -> Statements:
+        if stmt.op is core.leave:  # the end of a scope, which was printed with its beginning
+            return []
         if stmt.op is core.begin_reverse:
             self.reverse = True
             return []
@@ -264,6 +287,16 @@ def assign(target: ast.expr, value: ast.expr) -> ast.stmt:
     return ast.Assign([target], value)
 
 
+def _end_of_scope(stmts: Sequence[Stmt], at: int, enter: Call) -> int:
+    """The position of the statement that leaves a scope; the end of the block where it is never reached."""
+    (manager,) = enter.targets
+    for i in range(at, len(stmts)):
+        stmt = stmts[i]
+        if isinstance(stmt, Call) and stmt.op is core.leave and stmt.args[0] is manager:
+            return i
+    return len(stmts)
+
+
 def _header_width(stmt: ast.stmt) -> int:
     """The width of a statement's first line."""
     match stmt:
@@ -273,4 +306,6 @@ def _header_width(stmt: ast.stmt) -> int:
             return width(stmt.test) + 7
         case ast.For():
             return width(stmt.target) + width(stmt.iter) + 9
+        case ast.With():
+            return width(stmt.items[0].context_expr) + 6
     return width(stmt)
