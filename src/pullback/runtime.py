@@ -46,10 +46,11 @@ def cast(bar: Any, dtype: Any) -> Any:
     return np.asarray(bar).astype(dtype, copy=False)[()]
 
 
-def scale(bar: Any, partial: Any) -> Any:
-    """The strong-zero product: 0 where `bar` is 0, else `bar * partial`."""
+def scale(bar: Any, partial: Any, selects: Any = False) -> Any:
+    """The strong-zero product: 0 where `bar` is 0 (or a partial that selects is), else `bar * partial`."""
     product = np.multiply(bar, partial)
-    return np.where(np.equal(bar, 0), np.zeros_like(product), product)[()]
+    zero = np.equal(bar, 0) | np.equal(partial, 0) if selects else np.equal(bar, 0)
+    return np.where(zero, np.zeros_like(product), product)[()]
 
 
 def zeros_list(items: Any) -> Any:

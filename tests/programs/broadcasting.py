@@ -329,3 +329,16 @@ def spaced_numbers(x):
     b = np.arange(0, 3, abs(x[1]))
     c = np.fft.fftfreq(5, x[2])
     return np.prod(a) + np.sum(b * b) + c[1] * x[0] + np.linalg.norm(x, 0) + np.linalg.norm(x, -1)
+
+
+@program(numbers(6))
+def roots_of_what_is_cut_off(x):
+    a = np.sqrt(np.maximum(x, 0)) + np.sqrt(np.clip(x, 0, None)) + np.sqrt(-np.minimum(x, 0.0))
+    return a.sum() + np.sum(np.maximum(x, 0) ** 0.5) + np.sum(np.power(np.fmax(x, 0), 0.3))
+
+
+@program(numbers(4) + 1j * numbers(4, seed=2))
+def complex_products(z):
+    a, b = np.prod(z), np.cumprod(z)
+    c = np.average(z, weights=z * z)
+    return np.abs(a) ** 2 + np.abs(b).sum() + np.real(c) + np.imag(np.trapezoid(z, z * 1j))

@@ -158,13 +158,14 @@ def _accumulate_style(bar: Style, more: Style) -> Style:
 accumulate = Op("accumulate", _accumulate, _accumulate_style, writes=True)
 
 
-def _scale(bar: Any, partial: Any) -> Any:
+def _scale(bar: Any, partial: Any, selects: bool = False) -> Any:
     with np.errstate(all="ignore"):
         product = np.multiply(bar, partial)
-        return np.where(np.equal(bar, 0), np.zeros_like(product), product)[()]
+        zero = np.equal(bar, 0) | np.equal(partial, 0) if selects else np.equal(bar, 0)
+        return np.where(zero, np.zeros_like(product), product)[()]
 
 
-def _scale_style(bar: Style, partial: Style) -> Style:
+def _scale_style(bar: Style, partial: Style, selects: Style = Static(False)) -> Style:  # noqa: B008
     out = ufunc_style(np.multiply, bar, partial)
     assert not isinstance(out, tuple)
     return out

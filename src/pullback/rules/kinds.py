@@ -135,6 +135,7 @@ class Row(Rule):
     namespace: Mapping[str, Any] = field(default_factory=dict)
     domain: Any = "real"
     holomorphic: bool = False
+    selects: bool = False  # a partial is 0 where the operand is not chosen: even an infinite cotangent stops
 
     def free_names(self, param: str) -> frozenset[str]:
         """The operands (and `out`) that the partial with respect to `param` reads: what must be saved."""

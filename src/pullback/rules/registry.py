@@ -116,6 +116,7 @@ def row(
     *,
     domain: Any = "real",
     holomorphic: bool = False,
+    selects: bool = False,
     hop: str = "H3",
     when: Any = None,
     guard: Any = None,
@@ -128,8 +129,9 @@ def row(
     """Partials of an elementwise function, an expression over the operands and `out` for each.
 
     `params` names the operands ("x, y"; "x, lo=None" for one that may be left out).  The names in an
-    expression resolve in the caller's module.  A row attached at H1 also is the row of the scalar
-    function at H3.
+    expression resolve in the caller's module.  `selects` says that a partial is 0 where the operand is not
+    chosen, as in a maximum: nothing is passed on there, even of a cotangent that is infinite.  A row attached
+    at H1 also is the row of the scalar function at H3.
     """
     names, defaults = _parse_params(params)
     namespace = _caller_globals()
@@ -151,6 +153,7 @@ def row(
                 namespace=namespace,
                 domain=domain,
                 holomorphic=holomorphic,
+                selects=selects,
             )
         )
         _ensure_operation(one, style, elementwise=True)

@@ -105,7 +105,8 @@ def _scaled(builder: Builder, rule: Row, param: str, names: dict[str, Operand], 
     partial = inline_expression(builder, text, names, rule.namespace)
     if kind(style_of(partial)) == "c":
         partial = builder.call(numpy_op(np.conj), partial, hint="partial")
-    return builder.call(core.scale, out_bar, partial, hint="t_bar")
+    selects = {"selects": Const(True)} if rule.selects else {}
+    return builder.call(core.scale, out_bar, partial, hint="t_bar", **selects)
 
 
 def _as_array(builder: Builder, operand: Operand) -> Operand:

@@ -162,7 +162,8 @@ class Expressions:
     def _scale(self, stmt: Call) -> ast.expr:
         bar, partial = (self.operand(x) for x in stmt.args)
         if self.guarded:
-            return call(self.module.helper("scale"), bar, partial)
+            selects = [ast.Constant(True)] if stmt.kwargs else []
+            return call(self.module.helper("scale"), bar, partial, *selects)
         return ast.BinOp(bar, ast.Mult(), partial)
 
     def _cast(self, stmt: Call) -> ast.expr:

@@ -146,8 +146,22 @@ row(np.sinc, "x", x="sinc_slope(x, out)")
 # ----------------------------------------------------------------------------------------- choosing, rounding
 
 row((np.absolute, np.fabs, math.fabs, builtins.abs), "x", x="np.sign(x)", domain="nonzero")
-row(np.maximum, "x, y", x="(x > y) + 0.5 * (x == y)", y="(y > x) + 0.5 * (x == y)", domain=("left", "right"))
-row(np.minimum, "x, y", x="(x < y) + 0.5 * (x == y)", y="(y < x) + 0.5 * (x == y)", domain=("left", "right"))
+row(
+    np.maximum,
+    "x, y",
+    x="(x > y) + 0.5 * (x == y)",
+    y="(y > x) + 0.5 * (x == y)",
+    domain=("left", "right"),
+    selects=True,
+)
+row(
+    np.minimum,
+    "x, y",
+    x="(x < y) + 0.5 * (x == y)",
+    y="(y < x) + 0.5 * (x == y)",
+    domain=("left", "right"),
+    selects=True,
+)
 # the one that is not NaN is taken
 row(
     (np.fmax, np.fmin),
@@ -155,6 +169,7 @@ row(
     x="(x == out) - 0.5 * (x == y)",
     y="(y == out) - 0.5 * (x == y)",
     domain=("left", "right"),
+    selects=True,
 )
 row(np.nan_to_num, "x, copy=True, nan=0.0, posinf=None, neginf=None", x="np.isfinite(x)")
 row((np.real, np.conjugate), "x", x="1", hop="H1", when="real")
@@ -218,6 +233,7 @@ row(
     a_max="high_binds(a, bound(a_min, min), a_max)",
     min="low_binds(a, min, bound(a_max, max))",
     max="high_binds(a, bound(a_min, min), max)",
+    selects=True,
     cases=(
         case(V, 0.0, 1.0, wrt=(0,)),
         case(V, W, 1.25, wrt=(0, 1, 2)),
