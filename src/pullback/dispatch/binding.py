@@ -105,7 +105,7 @@ class Front:
 
     def __init__(self, name: str, call: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> None:
         self.names: dict[str, Any] = {"_pb_call": call}  # the global names of all entries
-        self._long = _LONG.replace(co_name=name)
+        self._long = _LONG.replace(co_name=name, co_filename=f"<pullback front of {name}>")
         self.function = FunctionType(self._long, self.names, name)
         self.function.__qualname__ = name
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +31,7 @@ class Variant:
     effects: bool  # the function does more than compute: it may run once only
     checked: bool = False  # that its result is a real scalar
     functions: dict[tuple[str, bool], Callable[..., Any]] = field(default_factory=dict)
+    lock: Any = field(default_factory=threading.RLock)  # held while a function is made
 
     @property
     def params(self) -> tuple[Param, ...]:
@@ -40,14 +42,17 @@ class Variant:
         """A generated function."""
         key = (form, guarded)
         found = self.functions.get(key)
-        if found is None:
-            debug = self.compiled.options.debug
-            with paused():
-                found = (
+        return found if found is not None else self._make(form, guarded)
+
+    def _make(self, form: str, guarded: bool) -> Callable[..., Any]:
+        key = (form, guarded)
+        with self.lock, paused():
+            if key not in self.functions:
+                debug = self.compiled.options.debug
+                self.functions[key] = (
                     debug_function(self.compiled, form) if debug else self.compiled.function(form, guarded)
                 )
-            self.functions[key] = found
-        return found
+        return self.functions[key]
 
     def fresh(self) -> bool:
         """Whether the rule table is as it was at compile time."""

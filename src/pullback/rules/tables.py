@@ -73,6 +73,7 @@ class Tables:
         self.generation = 0
         self.packages: dict[str, Layer] = {}
         self.loaded: set[str] = set()
+        self.loading: set[str] = set()  # begun: their modules ask for them again
         self.paths: dict[Any, str] = {}
         self.lock = threading.RLock()
 
@@ -85,13 +86,13 @@ def load(package: str, names: Sequence[str]) -> None:
     if package in tables.loaded:
         return
     with tables.lock:
-        if package in tables.loaded:
+        if package in tables.loaded or package in tables.loading:
             return
-        tables.loaded.add(package)
-        before = tables.generation
+        tables.loading.add(package)
         for name in names:
             importlib.import_module(f"pullback.rules.{package}.{name}")
-        tables.generation = before  # loading our own tables changes no answer
+        tables.loading.discard(package)
+        tables.loaded.add(package)  # only now: other threads wait until all is there
 
 
 def load_operations() -> None:
@@ -233,11 +234,12 @@ def is_nondifferentiable(fn: Any) -> bool:
 
 def remove(rule: Rule) -> None:
     """Take a rule out of the table."""
-    tables.rules[rule.fn].remove(rule)
-    if not tables.rules[rule.fn] and rule.fn in tables.implied:  # again a function like any other
-        tables.implied.remove(rule.fn)
-        del tables.ops[rule.fn]
-    tables.generation += 1
+    with tables.lock:
+        tables.rules[rule.fn].remove(rule)
+        if not tables.rules[rule.fn] and rule.fn in tables.implied:  # again a function like any other
+            tables.implied.remove(rule.fn)
+            del tables.ops[rule.fn]
+        tables.generation += 1
 
 
 def add(rule: Rule) -> None:
@@ -246,7 +248,8 @@ def add(rule: Rule) -> None:
         rules = tables.rules.setdefault(rule.fn, [])
         rules[:] = [r for r in rules if not _same_place(r, rule)]
         rules.append(rule)
-        tables.generation += 1
+        if not tables.loading:  # loading our own tables changes no answer
+            tables.generation += 1
 
 
 def _same_place(a: Rule, b: Rule) -> bool:
