@@ -81,7 +81,9 @@ def explanation(compiled: Compiled) -> Explanation:
     """The explanation of a compilation (its joint form)."""
     generated = compiled.generated("value_and_grad")
     copies = tuple(CopyReport(c.loc.line, c.reason, c.name) for c in generated.copies)
-    return Explanation(tuple(_report(d) for d in compiled.chosen.decisions.values()), copies)
+    descents = compiled.lowered.environment.descents.values()
+    decisions = [*descents, *compiled.chosen.decisions.values()]
+    return Explanation(tuple(_report(d) for d in decisions), copies)
 
 
 def _report(decision: Decision) -> SiteReport:

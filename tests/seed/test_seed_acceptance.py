@@ -342,3 +342,35 @@ def test_trace_of_the_fused_example_is_data() -> None:
     site = site_of(lambda x: np.sum(np.exp(x) * 2.0), "exp", np.ones(2))
     assert site.line > 0 and site.trace and isinstance(site.rejected, tuple)
     assert str(site.line) in str(site)
+
+
+def test_4_where_every_rule_declines_the_functions_own_source_serves() -> None:
+    from pullback.rules.kinds import DECLINE
+
+    def called(x: Any) -> Any:
+        return np.sum(doubled(x) * x)
+
+    pb.row(doubled, "x", x="100", hop="H1", guard=lambda site: DECLINE)  # the scalar function's row, too
+    x = np.array([1.0, -2.0])
+    np.testing.assert_array_equal(pb.grad(doubled_loss)(x), [2, 2])
+    np.testing.assert_array_equal(pb.grad(called)(x), 4 * x)
+    spread = pb.differentiable(lambda x: np.sum(pb.broadcast(doubled, x)))
+    np.testing.assert_array_equal(spread.grad(x), [2, 2])
+    for loss in (doubled_loss, called, spread):
+        sites = [s for s in pb.differentiable(loss).explain(x).sites if s.path == "own source"]
+        assert len(sites) == 1 and "doubled" in sites[0].site
+        assert any("declined" in text for text in sites[0].rejected)
+
+
+def test_4_the_own_source_of_a_function_defined_inside_is_explained() -> None:
+    def loss(x: Any, k: Any) -> Any:
+        def scalar(v: Any) -> Any:
+            return v * v if v > 0 else k * v
+
+        return np.sum(pb.broadcast(scalar, x)) + np.sum(pb.broadcast(lambda v: v * k, x))
+
+    x = np.array([1.0, -2.0])
+    np.testing.assert_array_equal(pb.grad(loss, argnums=(0, 1))(x, 3.0)[0], [5.0, 6.0])
+    assert pb.grad(loss, argnums=1)(x, 3.0) == -3.0
+    sites = [s for s in pb.differentiable(loss).explain(x, 3.0).sites if s.path == "own source"]
+    assert [(s.site, s.hop) for s in sites] == [("scalar (broadcast)", "H2"), ("<lambda> (broadcast)", "H2")]

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
+from pullback.frontend.environment import Environment
 from pullback.frontend.values import Cell, Value
 from pullback.ir.builder import Builder
 from pullback.ir.nodes import Op, Operand, Pack
@@ -19,6 +20,7 @@ class Context(Protocol):
     """The lowering machine, as the library sees it."""
 
     builder: Builder
+    environment: Environment | None  # None where the text of a rule is lowered
     temps: list[Value]  # what must stay at hand until the statement ends
     safe_arithmetic: bool  # rule text: `/` and `**` on Python numbers must not raise (np.divide, np.power)
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pullback.frontend.signature import Spec, spec_of
+from pullback.rules.lookup import Decision
 
 
 class NeedStatic(Exception):
@@ -141,6 +142,7 @@ class Environment:
     reserved: frozenset[str] = frozenset()  # names that implicit parameters must avoid
     guards: dict[tuple[Any, ...], Guard] = field(default_factory=dict)
     implicits: dict[Path, tuple[str, Spec]] = field(default_factory=dict)
+    descents: dict[Any, Decision] = field(default_factory=dict)  # calls served by the callee's own source
 
     def guard(self, path: Path, obj: Any) -> None:
         """Remember what a path led to at compile time."""

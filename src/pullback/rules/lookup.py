@@ -31,7 +31,7 @@ from pullback.rules.kinds import (
     Structured,
 )
 from pullback.rules.patterns import is_number, more_specific
-from pullback.rules.registry import op_of, rules_of
+from pullback.rules.registry import op_of, path_of, rules_of
 from pullback.styles.broadcast import ufunc_style
 from pullback.styles.style import Scalar, Static, Style, kind, numeric
 
@@ -166,8 +166,22 @@ def _resolve_call(site: Site) -> Decision:
         below = _hop(site, "H3", False)
         if below.chosen is not None:
             return Decision(site, "H3", "rule", below.chosen, below.chosen, (step, below))
-    path = "" if chosen is None else "trivial" if isinstance(chosen, NonDifferentiable) else "rule"
+    if chosen is None:
+        return Decision(site, "call", "own source" if has_own_source(site.fn) else "", None, None, (step,))
+    path = "trivial" if isinstance(chosen, NonDifferentiable) else "rule"
     return Decision(site, "call", path, chosen, chosen, (step,))
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Stands for a function that is defined in the function being compiled: it has no rules."""
+
+    __name__: str
+
+
+def has_own_source(fn: Any) -> bool:
+    """Whether a function that no rule serves is differentiated through its own text."""
+    return isinstance(fn, Written) or (isinstance(fn, FunctionType) and not path_of(fn))
 
 
 # ------------------------------------------------------------------------------------- the generic rule of H2
@@ -186,7 +200,7 @@ def _generic(site: Site, found: Rule | None, trace: list[HopTrace], config_first
     if rule is not None:
         path = "opaque" if isinstance(rule, Opaque) else "scalar" if _all_scalars(site) else "partials"
         return Decision(site, hop, path, rule, found, tuple(trace))
-    own = isinstance(site.fn, FunctionType) and op_of(site.fn) is None
+    own = has_own_source(site.fn)
     return Decision(site, hop, "own source" if own else "", None, found if own else None, tuple(trace))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import sys
 import types
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -95,10 +96,16 @@ def _handler(fn: Any) -> Handler | None:
         return None
 
 
-def _operation(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
-    """A function that has an operation, or one of NumPy that has none (it is called; it has no rule)."""
+def _operation(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value | None:
+    """A function that has an operation, or one of NumPy that has none (it is called; it has no rule).
+
+    None for a function of the user's whose rules all decline: its own source serves.
+    """
     op = op_of(fn)
     if op is not None and not _is_numpy(fn):
+        form = "ufunc" if op.elementwise else "call"
+        if isinstance(fn, FunctionType) and broadcasting.own_source(ctx, fn, form, args, kwargs):
+            return None
         return ctx.call(op, args, kwargs)
     return numpy_calls.call(ctx, fn, args, kwargs)
 

@@ -17,6 +17,7 @@ from pullback.frontend.library import facts, prelude, scalars
 from pullback.frontend.library.calls import NONE, Args, Handler, Kwargs, given, is_array
 from pullback.frontend.values import CellRef, Known, TupleValue, Value
 from pullback.ir.core_ops import UFUNC_OF_OPERATOR
+from pullback.rules.lookup import Site, Written, resolve
 from pullback.rules.registry import op_of
 
 _UFUNCS: dict[Any, np.ufunc] = {abs: np.absolute, **{op.fn: ufunc for op, ufunc in UFUNC_OF_OPERATOR.items()}}
@@ -33,11 +34,24 @@ def broadcast(ctx: Context, fn: Value, *args: Value, **kwargs: Value) -> Value:
     scalar = fn.obj if isinstance(fn, Known) else None
     if scalar in _UFUNCS:
         return ctx.call_value(Known(_UFUNCS[scalar]), args, {})
-    if scalar is not None and op_of(scalar) is not None:
+    descends = own_source(ctx, scalar or Written(getattr(fn, "name", "function")), "broadcast", args, {})
+    if scalar is not None and op_of(scalar) is not None and not descends:
         whole = op_of(markers.broadcast)
         assert whole is not None
         return ctx.call(whole, [fn, *args])
     return ctx.call_value(Known(prelude.over_elements), [fn, *args], {})
+
+
+def own_source(ctx: Context, fn: Any, form: str, args: Args, kwargs: Kwargs) -> bool:
+    """Whether no rule serves a call, so that it is differentiated through the source of `fn`; `explain` tells."""
+    operands = tuple([ctx.style(v) for v in args])
+    options = tuple([(name, ctx.style(v)) for name, v in kwargs.items()])
+    decision = resolve(Site(fn, form, operands, options, loc=ctx.builder.loc))
+    if decision.path != "own source":
+        return False
+    if ctx.environment is not None:
+        ctx.environment.descents.setdefault((fn, ctx.builder.loc), decision)  # its elements are no other call
+    return True
 
 
 def _numpy_number(ctx: Context, value: Value) -> Value:
