@@ -20,7 +20,7 @@ import pullback as pb
 
 WRT = (0, 1, 2)
 TOLERANCE = 1e-6
-_STENCIL = ((1, 3.0 / 4.0), (2, -3.0 / 20.0), (3, 1.0 / 60.0))
+_STENCIL = ((1, 3 / 4, 15 / 20), (2, -3 / 20, -6 / 20), (3, 1 / 60, 1 / 20))  # for the slope, for the middle
 _numbers = itertools.count()
 
 
@@ -77,20 +77,25 @@ def moved(args: Sequence[Any], direction: Sequence[Any], step: float) -> tuple[A
     return (*(a + step * d for a, d in zip(args[:3], direction, strict=True)), args[3])
 
 
-def slope(f: Callable[..., Any], args: Sequence[Any], direction: Sequence[Any], step: float) -> float:
-    """The derivative along a direction, by differences of sixth order."""
-    found = 0.0
-    for k, weight in _STENCIL:
-        for sign in (1, -1):
-            found += sign * weight * float(f(*moved(args, direction, sign * k * step)))
-    return found / step
+def differences(
+    f: Callable[..., Any], args: Sequence[Any], direction: Sequence[Any], step: float
+) -> tuple[float, float]:
+    """The derivative along a direction, of sixth order, and what the value should be in the middle."""
+    derivative = middle = 0.0
+    for k, weight, share in _STENCIL:
+        ahead, behind = (float(f(*moved(args, direction, sign * k * step))) for sign in (1, -1))
+        derivative += weight * (ahead - behind) / step
+        middle += share * (ahead + behind)
+    return derivative, middle
 
 
 def judged(f: Callable[..., Any], args: Sequence[Any], direction: Sequence[Any]) -> float | None:
-    """The derivative along a direction; None where differences do not settle (a kink, a wild function)."""
+    """The derivative along a direction; None where differences do not settle (a jump, a kink, a wild function)."""
+    value = float(f(*args))
     for step in (2e-3, 3e-4, 5e-5):
-        a, b = slope(f, args, direction, step), slope(f, args, direction, step * 0.6)
-        if abs(a - b) < 0.2 * TOLERANCE * max(1.0, abs(b)):
+        (a, middle), (b, _) = (differences(f, args, direction, h) for h in (step, step * 0.6))
+        smooth = abs(middle - value) < 0.2 * TOLERANCE * max(1.0, abs(value))
+        if smooth and abs(a - b) < 0.2 * TOLERANCE * max(1.0, abs(b)):
             return b
     return None
 
