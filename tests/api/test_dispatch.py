@@ -191,6 +191,25 @@ def test_at_most_64_signatures() -> None:
     assert_allclose(g(X, "m")[1], np.ones(3))
 
 
+def test_many_values_of_an_integer_needed_when_compiling() -> None:
+    def f(x, n):
+        s = x
+        for _ in range(2):
+            s = np.reshape(s, (1,) * n + (3,))
+        return np.sum(s)
+
+    gradient = pb.grad(f)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for n in range(16):
+            assert_allclose(gradient(X, n), np.ones(3))
+        assert not caught
+        for n in (16, 17, 3):
+            assert_allclose(gradient(X, n), np.ones(3))
+    assert [str(w.filename) for w in caught] == [__file__]
+    assert "more than 16 values of `n`" in str(caught[0].message)
+
+
 def test_a_fresh_function_at_each_call(compilations: list[str]) -> None:
     def apply(fn, x):
         return np.sum(fn(x))

@@ -32,6 +32,7 @@ from pullback.transform.gradient import Request
 
 MAX_SIGNATURES = 64
 MAX_OUTSIDE = 16  # variants under one key
+MAX_INTEGERS = 16  # values of one integer that is needed when compiling: beyond, a warning
 PACKAGE = str(Path(__file__).parent.parent)
 
 
@@ -49,7 +50,8 @@ class Dispatcher:
         self._variants: dict[Any, list[Variant]] = {}
         self._static: tuple[str, ...] = ()  # integers taken by value: `n`, `axes[0]`, implicit ones too
         self._lock = threading.RLock()
-        self._warned = False
+        self._values_of: dict[str, set[int]] = {}  # the values of those integers so far
+        self._warned: set[str] = set()
 
     def find(self, values: tuple[Any, ...]) -> tuple[Variant, tuple[Any, ...]]:
         """The compiled signature for arguments (one a parameter), and all values that its functions take."""
@@ -87,7 +89,13 @@ class Dispatcher:
         key = self._key(values)
         kept = [v for v in self._variants.pop(key, []) if v.fresh()]
         self._variants[key] = [variant, *kept][:MAX_OUTSIDE]
+        if len(kept) >= MAX_OUTSIDE:
+            self._warn(
+                "outside",
+                f"has been compiled for more than {MAX_OUTSIDE} kinds of what it finds outside; the oldest are dropped",
+            )
         self._make_room()
+        self._count_integers(values)
         return variant, (*values, *[o.fetch(values) for o in variant.outside])
 
     def _lower(self, values: tuple[Any, ...]) -> Variant:
@@ -142,17 +150,33 @@ class Dispatcher:
         if len(self._variants) <= MAX_SIGNATURES:
             return
         del self._variants[next(iter(self._variants))]
-        if not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"pullback: `{self.fn.__name__}` has been compiled for more than {MAX_SIGNATURES} kinds of arguments; "
-                "the oldest are dropped",
-                stacklevel=_users_level(),
-            )
+        text = f"has been compiled for more than {MAX_SIGNATURES} kinds of arguments; the oldest are dropped"
+        self._warn("signatures", text)
+
+    def _count_integers(self, values: tuple[Any, ...]) -> None:
+        """Tell of an integer whose every value means another compilation."""
+        arguments = dict(zip(self.names, values, strict=True))
+        for name in self._static:
+            value = _integer(name, arguments)
+            seen = self._values_of.setdefault(name, set())
+            if value is not None and len(seen) <= MAX_INTEGERS:
+                seen.add(value)
+            if len(seen) > MAX_INTEGERS:
+                self._warn(
+                    name,
+                    f"has been compiled for more than {MAX_INTEGERS} values of `{name}`, an integer that it needs when "
+                    "compiling (an axis, a number of axes, a length of a tuple); each new value is compiled anew",
+                )
+
+    def _warn(self, kind: str, text: str) -> None:
+        """One warning of each kind, at the user's call."""
+        if kind not in self._warned:
+            self._warned.add(kind)
+            warnings.warn(f"pullback: `{self.fn.__name__}` {text}", stacklevel=_users_level())
 
 
 def _users_level() -> int:
-    """The stack level of the call that came from outside this package, seen from `_make_room`."""
+    """The stack level of the call that came from outside this package, seen from the caller."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith((PACKAGE, "<pullback")):
         frame, level = frame.f_back, level + 1
