@@ -1,9 +1,10 @@
 """Scripts as people have them: several features at once, in the styles of many hands."""
 
 import math
+import operator
 from dataclasses import dataclass
 from functools import partial, reduce
-from itertools import accumulate, chain, combinations, product
+from itertools import accumulate, chain, combinations, pairwise, product
 
 import numpy as np
 from numpy import cos, exp, newaxis, pi, sin
@@ -604,3 +605,30 @@ def int_and_float_mixed(x, n):
         y = y / 2 + i
     z = n * y + int(y)
     return z**2 if z > 1 else float(n)
+
+
+@program(numbers(5))
+def covariances(x):
+    a = np.cov(x, x**2)[0, 1] + np.cov(np.outer(x, x) + np.diag(x)).sum() + np.cov(x, ddof=0)
+    b = np.cov(np.outer(x[:4], x), rowvar=False)[1, 2] + np.cov(x, x**2, bias=True)[0, 0]
+    return a + b + np.corrcoef(x, x**2)[0, 1] * np.corrcoef(np.array([x, x**2, x**3]))[0, 2]
+
+
+@program(numbers(5))
+def iterators_over_vectors(x):
+    total = sum(a * b for a, b in pairwise(x)) + list(accumulate(x, operator.mul))[3]
+    for i, v in np.ndenumerate(x):
+        total += i[0] * v
+    for (i, j), v in np.ndenumerate(np.outer(x, x)):
+        total += i * j * v
+    return total + operator.methodcaller("sum", axis=0)(x)
+
+
+@program(numbers(5))
+def einsum_by_lists_of_axes(x):
+    a = np.outer(x, x**2)
+    return (
+        np.einsum(x, [0], a, [0, 1], [1])[2]
+        + np.einsum(a, [..., 1], x, [1], [...]).sum()
+        + np.einsum(x, [0], x, [0])
+    )

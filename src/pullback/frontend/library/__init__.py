@@ -33,6 +33,7 @@ from pullback.frontend.library import (
     objects,
     queries,
     scalars,
+    statistics,
 )
 from pullback.frontend.library.calls import Args, Handler, Kwargs, invoke, name_of
 from pullback.frontend.values import (
@@ -54,7 +55,7 @@ from pullback.styles.style import Anything, Foreign, ListOf, Tup
 
 _TABLES = (
     builtins, introspection, effect_calls, scalars, functional, creation, mutation, queries, effects, broadcasting,
-    objects, higher, indexing,
+    objects, higher, indexing, statistics,
 )  # fmt: skip
 FUNCTIONS: dict[Any, Handler] = {fn: handler for table in _TABLES for fn, handler in table.FUNCTIONS.items()}
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)

@@ -226,6 +226,20 @@ def ndindex(ctx: Context, *shape: Value) -> Value:
     return iteration.product_(ctx, [iteration.range_(ctx, n) for n in lengths])
 
 
+def ndenumerate(ctx: Context, arr: Value) -> Value:
+    """`np.ndenumerate(x)`: the index tuples and the numbers."""
+    lengths = facts.shape(ctx, arr)
+    if not isinstance(lengths, TupleValue):
+        ctx.refuse("`np.ndenumerate` of an array of unknown rank", "loop over np.ravel(x)")
+    places = iteration.product_(ctx, [iteration.range_(ctx, n) for n in lengths.items])
+
+    def item(number: Value) -> Value:
+        index = places.item(number)
+        return TupleValue((index, ctx.subscript(arr, index)))
+
+    return IterValue(places.length, item)
+
+
 def fromiter(
     ctx: Context, iter: Value, dtype: Value, count: Value = Known(-1), *, like: Value = NONE
 ) -> Value:
@@ -243,6 +257,7 @@ FUNCTIONS: dict[Any, Handler] = {
     np.ascontiguousarray: contiguous,
     np.meshgrid: meshgrid,
     np.ndindex: ndindex,
+    np.ndenumerate: ndenumerate,
     np.atleast_1d: _at_least(np.atleast_1d, 1),
     np.atleast_2d: _at_least(np.atleast_2d, 2),
     np.atleast_3d: _at_least(np.atleast_3d, 3),

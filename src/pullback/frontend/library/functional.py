@@ -116,7 +116,10 @@ def getter_call(ctx: Context, getter: Any, args: Args, kwargs: Kwargs) -> Value:
     if isinstance(getter, operator.attrgetter):
         values = [_attribute_path(ctx, args[0], path) for path in parts[1]]
         return values[0] if len(values) == 1 else TupleValue(tuple(values))
-    ctx.refuse("`operator.methodcaller`", "write a lambda: lambda x: x.method(...)")
+    call = parts[1] if parts[0] is operator.methodcaller else (parts[0].args[0], *parts[1])
+    named = {} if parts[0] is operator.methodcaller else parts[0].keywords
+    method = ctx.attribute(args[0], call[0])
+    return ctx.call_value(method, [Known(v) for v in call[1:]], {k: Known(v) for k, v in named.items()})
 
 
 def _attribute_path(ctx: Context, value: Value, path: str) -> Value:
@@ -193,14 +196,28 @@ def accumulate(ctx: Context, iterable: Value, func: Value = NONE, *, initial: Va
     if items is None and starts:
         return inline(ctx, prelude.running_from, iteration.needed(ctx, iterable, "accumulate"), fn, initial)
     if items is None:
-        ctx.refuse(
-            "`accumulate` of a sequence whose length is known at run time only",
-            "write the loop, or use np.cumsum",
-        )
+        return inline(ctx, prelude.running, builtins.indexable(ctx, iterable, "accumulate"), fn)
     totals: list[Value] = [initial] if starts else items[:1]
     for item in items if starts else items[1:]:
         totals.append(held(ctx, ctx.call_value(fn, [totals[-1], item], {})))
     return TupleValue(tuple(totals))
+
+
+def pairwise(ctx: Context, iterable: Value) -> Value:
+    """`itertools.pairwise(items)`."""
+    sequences = _known_sequences(ctx, [iterable])
+    if sequences is not None:
+        return _as_value(itertools.pairwise(sequences[0]))
+    sequence = builtins.indexable(ctx, iterable, "pairwise")
+    count = iteration.length_value(iteration.needed(ctx, sequence, "pairwise"))
+    less = iteration.range_(ctx, ctx.call_value(Known(operator.sub), [count, Known(1)], {}))
+    return IterValue(less.length, lambda index: inline(ctx, prelude.neighbours, sequence, index))
+
+
+def method_caller(ctx: Context, name: Value, *args: Value, **kwargs: Value) -> Value:
+    """`operator.methodcaller(name, ...)` of compile-time arguments."""
+    named = {k: ctx.known(v) for k, v in kwargs.items()}
+    return Known(operator.methodcaller(ctx.known(name), *[ctx.known(v) for v in args], **named))
 
 
 def starmap(ctx: Context, fn: Value, iterable: Value) -> Value:
@@ -223,6 +240,7 @@ FUNCTIONS: dict[Any, Handler] = {
     operator.truth: _truth,
     operator.itemgetter: _getter(operator.itemgetter),
     operator.attrgetter: _getter(operator.attrgetter),
+    operator.methodcaller: method_caller,
     operator.index: _index,
     operator.abs: builtins.abs_,
     itertools.product: product,
@@ -238,7 +256,7 @@ FUNCTIONS: dict[Any, Handler] = {
     itertools.permutations: _arranged(itertools.permutations, "permutations"),
     itertools.islice: _arranged(itertools.islice, "islice"),
     itertools.zip_longest: _arranged(itertools.zip_longest, "zip_longest"),
-    itertools.pairwise: _arranged(itertools.pairwise, "pairwise"),
+    itertools.pairwise: pairwise,
     itertools.count: effect_calls.refused("`itertools.count` has no end", "use range, or a while loop"),
     itertools.cycle: effect_calls.refused("`itertools.cycle` has no end", "index with i % n"),
     itertools.tee: effect_calls.refused("`itertools.tee`", "make a list and run over it twice"),

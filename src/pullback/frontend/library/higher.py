@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from functools import lru_cache
 from typing import Any
 
@@ -74,6 +75,22 @@ def _result_class(fn: Any) -> type:
     return type(fn(np.eye(1)))
 
 
+def einsum(ctx: Context, *operands: Value, **options: Value) -> Value:
+    """`np.einsum`; operands that are each followed by a list of axes are written as a text of subscripts."""
+    if not operands or (isinstance(operands[0], Known) and isinstance(operands[0].obj, str)):
+        return numpy_calls.call(ctx, np.einsum, operands, options)
+    arrays, axes = operands[: len(operands) // 2 * 2 : 2], operands[1::2]
+    terms = [_subscripts(ctx, v) for v in axes]
+    text = ",".join(terms)
+    if len(operands) % 2:
+        text += "->" + _subscripts(ctx, operands[-1])
+    return numpy_calls.call(ctx, np.einsum, [Known(text), *arrays], options)
+
+
+def _subscripts(ctx: Context, axes: Value) -> str:
+    return "".join("..." if i is Ellipsis else string.ascii_letters[i] for i in ctx.known(axes))
+
+
 def _named(fn: Any) -> Handler:
     """A function whose result is a named tuple."""
 
@@ -92,6 +109,7 @@ FUNCTIONS: dict[Any, Handler] = {
     np.apply_along_axis: apply_along_axis,
     np.fromfunction: fromfunction,
     np.nan_to_num: nan_to_num,
+    np.einsum: einsum,
     **{
         fn: _named(fn)
         for fn in (np.linalg.eig, np.linalg.eigh, np.linalg.svd, np.linalg.qr, np.linalg.slogdet)

@@ -506,3 +506,25 @@ def vectorized(fn: Callable[..., Any]) -> Callable[..., Any]:
         return broadcast(fn, *args)
 
     return bound
+
+
+def neighbours(items: Any, i: int) -> Any:
+    """One item of itertools.pairwise"""
+    return items[i], items[i + 1]
+
+
+def covariance(m: Any, y: Any, ddof: Any) -> Any:
+    """np.cov of variables in rows"""
+    x = np.atleast_2d(m)
+    if y is not None:
+        x = np.concatenate((x, np.atleast_2d(y)), axis=0)
+    centred = x - np.mean(x, axis=1)[:, None]
+    out = np.dot(centred, centred.T) * np.true_divide(1, x.shape[1] - ddof)
+    return np.squeeze(out)
+
+
+def correlation(m: Any, y: Any) -> Any:
+    """np.corrcoef of several variables in rows"""
+    c = covariance(m, y, 1)
+    spread = np.sqrt(np.diag(c))
+    return np.clip(c / spread[:, None] / spread[None, :], -1, 1)

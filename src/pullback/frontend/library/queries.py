@@ -130,7 +130,6 @@ FUNCTIONS: dict[Any, Handler] = {
     np.shares_memory: shares,
     np.may_share_memory: shares,
     np.nditer: _refused("nditer"),
-    np.ndenumerate: effect_calls.refused("`np.ndenumerate`", "use `for index in np.ndindex(x.shape)` and x[index]"),
     np.lib.stride_tricks.as_strided: _refused("as_strided"),
     np.frompyfunc: effect_calls.refused("`np.frompyfunc` makes arrays of objects",
                                     "use np.vectorize or pullback.broadcast"),
