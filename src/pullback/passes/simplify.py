@@ -1,14 +1,17 @@
 """Cotangent arithmetic made simple, where the result is the same.
 
     scale(b, 1.0)                            b
-    scale(1.0, p), p a scalar                p
+    scale(1.0, p)                            p                        where nothing is written into it
     scale(broadcast_to(b, shape), p)         scale(b, p)              where p has that shape
     scale(b, -p)                             -scale(b, p)
     accumulate(zeros, m)                     m
     accumulate(scale(b, x), scale(b, x))     scale(2.0 * b, x)        doubling is exact
+    broadcast_to(1.0, shape)                 ones(shape)              where something is written into it
+    broadcast_to(b, (dim(x, 0), dim(x, 1)))  broadcast_to(b, shape(x))
     accumulate(b, -m), of scalars            b - m
     scale(where(c, g, 0), p)                 where(c, scale(g, p), 0)
     -(-b), of a cotangent                    b
+    2.0 * (1 / n), in a cotangent            2.0 / n
 
 Only operations that the reverse sweep emits are touched (and what it negates); the user's own arithmetic stays as it
 is.  "The same" is equality of numbers: the sign of a zero and the last bit of a subnormal number may differ.
@@ -25,9 +28,10 @@ import numpy as np
 from pullback.ir import core_ops as core
 from pullback.ir.builder import infer
 from pullback.ir.core_ops import OPERATORS, style_of
-from pullback.ir.nodes import Call, Const, Function, Op, Operand, Var
-from pullback.ir.walk import statements, variables_in
+from pullback.ir.nodes import Call, Const, Function, Op, Operand, Pack, Var
+from pullback.ir.walk import block_ends, own_operands, statements, variables_in
 from pullback.passes.rewrite import Rewriter
+from pullback.rules.registry import op_of
 from pullback.styles.join import below
 from pullback.styles.style import Array, Scalar, Style, numeric
 
@@ -59,15 +63,25 @@ class _Simplify(Rewriter):
     def __init__(self, function: Function) -> None:
         super().__init__()
         self.made: dict[Var, Call] = {}
+        self.reverse = function.kind == "pullback"
+        self.reversed: set[Var] = set()  # what the reverse sweep makes
         self.reads: dict[Var, int] = {}
+        self.buffers = set(variables_in(function.results))  # what is returned, carried on or written into
         for stmt in statements(function.body):
             if isinstance(stmt, Call):
                 for var in variables_in((*stmt.args, *(x for _, x in stmt.kwargs))):
                     self.reads[var] = self.reads.get(var, 0) + 1
+            if not isinstance(stmt, Call) or stmt.op.writes:
+                self.buffers.update(variables_in(own_operands(stmt)))
+            for _, _, ends in block_ends(stmt):
+                self.buffers.update(variables_in(ends))
 
     def call(self, call: Call) -> Call | None:
         """Apply the first rule that fits."""
-        rule = _RULES.get(call.op)
+        self.reverse |= call.op is core.begin_reverse
+        if self.reverse:
+            self.reversed.update(call.targets)
+        rule = _RULES.get(call.op) or _FUNCTION_RULES.get(call.op.numpy_path)
         found = rule(self, call) if rule is not None and len(call.targets) == 1 else call
         if not isinstance(found, Call):
             self.mapping[call.targets[0]] = found
@@ -80,6 +94,20 @@ class _Simplify(Rewriter):
         """The call of `op` that made an operand."""
         made = self.made.get(operand) if isinstance(operand, Var) else None
         return made if made is not None and made.op is op else None
+
+    def renamed(self, operand: Operand, call: Call) -> Outcome:
+        """An operand in place of a call; under the call's name where the sweep made it for this call alone."""
+        made = self.made.get(operand) if isinstance(operand, Var) else None
+        if made is None or operand not in self.reversed or self.reads.get(made.targets[0]) != 1:
+            return operand
+        return replace(made, targets=call.targets) if len(made.targets) == 1 else operand
+
+    def product(self, operand: Operand) -> Call | None:
+        """The call of the sweep's (it names its values so) that made an operand by multiplying two values."""
+        made = self.made.get(operand) if isinstance(operand, Var) else None
+        if made is None or made.op is core.scale:
+            return made
+        return made if made.op is OPERATORS["*"] and made.targets[0].hint.endswith("_bar") else None
 
     def spread(self, operand: Operand) -> Operand | None:
         """What `np.broadcast_to` made an operand of."""
@@ -122,8 +150,8 @@ def _scale(walk: _Simplify, call: Call) -> Outcome:
     bar, partial = call.args
     if _is_one(partial) and _fits(style_of(bar), call):
         return bar
-    if _is_one(bar) and _fits(style_of(partial), call) and isinstance(numeric(style_of(partial)), Scalar):
-        return partial  # one is not zero: the strong-zero product is the plain one
+    if _is_one(bar) and _fits(style_of(partial), call) and _shareable(walk, call):
+        return walk.renamed(partial, call)  # one is not zero: the strong-zero product is the plain one
     spread = walk.spread(bar)
     if spread is not None:
         (style,) = infer(core.scale, (spread, partial), {})
@@ -136,6 +164,12 @@ def _scale(walk: _Simplify, call: Call) -> Outcome:
             product = walk.emit(call, core.scale, bar, minus.args[0], hint=call.targets[0].hint)
             return replace(call, op=_MINUS, args=(product,))
     return _select(walk, call)
+
+
+def _shareable(walk: _Simplify, call: Call) -> bool:
+    """Whether the result of a call may be one of its operands: a number, or an array that is only read."""
+    (target,) = call.targets
+    return isinstance(numeric(target.style), Scalar) or target not in walk.buffers
 
 
 def _select(walk: _Simplify, call: Call) -> Call:
@@ -171,16 +205,40 @@ def _accumulate(walk: _Simplify, call: Call) -> Outcome:
 
 def _doubled(walk: _Simplify, call: Call) -> Call:
     """`b * x + b * x` is `(2 b) * x`."""
-    a, b = (walk.call_of(x, core.scale) for x in call.args)
-    if a is None or b is None or any(x is not y for x, y in zip(a.args, b.args, strict=True)):
+    a, b = (walk.product(x) for x in call.args)
+    if call.args[0] is call.args[1] and a is None and isinstance(call.targets[0].style, Scalar):
+        (style,) = infer(core.scale, (Const(2.0), call.args[0]), {})
+        return replace(call, op=core.scale, args=(Const(2.0), call.args[0])) if _fits(style, call) else call
+    if a is None or b is None or a.op is not b.op:
+        return call
+    if any(x is not y for x, y in zip(a.args, b.args, strict=True)):
         return call
     bar, partial = a.args
-    if _is_one(bar) and isinstance(bar, Const) and type(bar.value) is float:
-        twice: Operand = Const(2.0)
-    else:
-        twice = walk.emit(call, OPERATORS["*"], Const(2.0), bar)
-    (style,) = infer(core.scale, (twice, partial), {})
-    return replace(call, op=core.scale, args=(twice, partial)) if _fits(style, call) else call
+    twice = _twice(walk, call, bar)
+    (style,) = infer(a.op, (twice, partial), {})
+    return replace(call, op=a.op, args=(twice, partial)) if _fits(style, call) else call
+
+
+def _twice(walk: _Simplify, call: Call, bar: Operand) -> Operand:
+    if isinstance(bar, Const) and type(bar.value) is float:
+        return Const(2.0 * bar.value)
+    return walk.emit(call, OPERATORS["*"], Const(2.0), bar)
+
+
+def _times(walk: _Simplify, call: Call) -> Call:
+    """`2.0 * (1 / n)` is `2.0 / n`, in cotangents."""
+    over = walk.made.get(call.args[1]) if isinstance(call.args[1], Var) else None
+    if over is None or over.op.fn is not np.divide or walk.reads.get(over.targets[0]) != 1 or over.kwargs:
+        return call
+    twice, one = call.args[0], over.args[0]
+    if not _is_number(twice, 2.0) or not _is_number(one, 1.0) or not call.targets[0].hint.endswith("_bar"):
+        return call
+    (style,) = infer(over.op, (twice, over.args[1]), {})
+    return replace(call, op=over.op, args=(twice, over.args[1])) if _fits(style, call) else call
+
+
+def _is_number(operand: Operand, value: float) -> bool:
+    return isinstance(operand, Const) and type(operand.value) in (int, float) and operand.value == value
 
 
 def _is_zeros(walk: _Simplify, operand: Operand) -> bool:
@@ -201,9 +259,49 @@ def _known(walk: _Simplify, call: Call) -> Outcome:
     return call.args[0] if below(style_of(call.args[0]), call.targets[0].style) else call
 
 
+def _broadcast_to(walk: _Simplify, call: Call) -> Call:
+    """A number in a shape: an array of its own where one is needed in the end; the shape of an array as such."""
+    if len(call.args) != 2 or call.kwargs:
+        return call
+    bar, shape = call.args
+    found = _whole_shape(walk, call, shape)
+    if isinstance(numeric(style_of(bar)), Scalar) and call.targets[0] in walk.buffers:
+        ones = _is_one(bar) and isinstance(bar, Const) and type(bar.value) is float
+        args = (found,) if ones else (found, bar)
+        op = op_of(np.ones if ones else np.full)
+        assert op is not None
+        (style,) = infer(op, args, {})
+        if _fits(style, call):
+            return replace(call, op=op, args=args)
+    return call if found is shape else replace(call, args=(bar, found))
+
+
+def _whole_shape(walk: _Simplify, call: Call, shape: Operand) -> Operand:
+    """`(x.shape[0], x.shape[1])` as `x.shape`."""
+    items = shape.items if isinstance(shape, Pack) and shape.kind == "tuple" else ()
+    asked = [walk.call_of(item, core.dim) for item in items]
+    if not asked or asked[0] is None:
+        return shape
+    array, style = asked[0].args[0], numeric(style_of(asked[0].args[0]))
+    in_order = all(
+        made is not None
+        and made.args[0] is array
+        and isinstance(made.args[1], Const)
+        and made.args[1].value == i
+        for i, made in enumerate(asked)
+    )
+    if not in_order or not isinstance(style, Array) or style.rank != len(items):
+        return shape
+    return walk.emit(
+        call, core.shape, array, hint=f"{array.hint}_shape" if isinstance(array, Var) else "shape"
+    )
+
+
 _RULES: dict[Op, Callable[[_Simplify, Call], Outcome]] = {
     core.known: _known,
     core.scale: _scale,
     core.accumulate: _accumulate,
+    OPERATORS["*"]: _times,
     _MINUS: _negative,
 }
+_FUNCTION_RULES: dict[str, Callable[[_Simplify, Call], Outcome]] = {"np.broadcast_to": _broadcast_to}

@@ -176,7 +176,8 @@ class Structured(Rule):
     `wrt`.  An operand that is a sequence of arrays gets a tuple of cotangents; None says: no cotangent.
     For a function with several results `out` and `out_bar` are tuples; a result without cotangent has
     None in `out_bar`. `elementwise`: the engine unbroadcasts each cotangent to its operand.  `linear`:
-    the operands in which the function is linear (jointly when several), which gives forward mode.
+    the operands in which the function is linear (jointly when several), which gives forward mode.  `shaped`: each
+    cotangent is returned in the shape of its operand, whether or not that can be seen.
     """
 
     pullback: Callable[..., Any] = lambda: None
@@ -184,6 +185,7 @@ class Structured(Rule):
     elementwise: bool = False
     linear: tuple[str, ...] = ()
     forward: Callable[..., Any] | None = None
+    shaped: bool = False
 
     @cached_property
     def signature(self) -> inspect.Signature:

@@ -204,6 +204,7 @@ def rule(
     elementwise: bool = False,
     linear: str | Sequence[str] = (),
     forward: Callable[..., Any] | None = None,
+    shaped: bool = False,
     cases: Iterable[Case] = (),
 ) -> Callable[[F], F]:
     """Decorator: a structured rule, a plain function of NumPy code that returns the cotangents.
@@ -225,6 +226,7 @@ def rule(
                     elementwise=elementwise or hop != "call",
                     linear=_words(linear),
                     forward=forward,
+                    shaped=shaped,
                 )
             )
             _ensure_operation(one, style, elementwise=elementwise or hop != "call", alias=alias)

@@ -7,6 +7,7 @@ list item 0.0) standing for the zero of a value whose shape cannot be had: `exac
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -124,11 +125,24 @@ def add(builder: Builder, var: Var, old: Operand | None, more: Operand) -> Opera
     return builder.call(core.accumulate, old, more, hint=bar_hint(var))
 
 
-def fit(builder: Builder, bar: Operand, var: Var) -> Operand:
-    """A contribution to `var`'s cotangent in the shape and dtype of `var`: unbroadcast by style, then projected."""
+def fit(builder: Builder, bar: Operand, var: Var, shaped: bool = False) -> Operand:
+    """A contribution to `var`'s cotangent in the shape and dtype of `var`: unbroadcast by style, then projected.
+
+    `shaped`: it has the shape already.
+    """
     if is_zero(bar):
         return bar
-    return _project(builder, _unbroadcast(builder, bar, var), var)
+    fitted = _reshaped(builder, bar, var) if shaped else _unbroadcast(builder, bar, var)
+    return _project(builder, fitted, var)
+
+
+def _reshaped(builder: Builder, bar: Operand, var: Var) -> Operand:
+    """A cotangent that has the shape of `var`, known to have it."""
+    style, found = numeric(var.style), numeric(style_of(bar))
+    if not isinstance(style, Array) or not isinstance(found, Array) or style.axes == found.axes:
+        return bar
+    give_name(bar, var)
+    return builder.call(core.known, bar, Const(replace(found, axes=style.axes)), hint=bar_hint(var))
 
 
 def _unbroadcast(builder: Builder, bar: Operand, var: Var) -> Operand:

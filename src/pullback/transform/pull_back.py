@@ -126,11 +126,11 @@ def _operand(value: Any) -> Operand:
     return Const(value)
 
 
-def _contribute(sweep: Sweeping, operand: Operand, bar: Operand) -> None:
-    """Fit a contribution to the operand's leaves and accumulate it."""
+def _contribute(sweep: Sweeping, operand: Operand, bar: Operand, shaped: bool = False) -> None:
+    """Fit a contribution to the operand's leaves and accumulate it; `shaped`: it has the operand's shape."""
     for var, part in distribute(sweep.builder, operand, bar):
         if sweep.is_active(var):
-            sweep.accumulate(var, fit(sweep.builder, part, var))
+            sweep.accumulate(var, fit(sweep.builder, part, var, shaped))
 
 
 # ------------------------------------------------------------------------------------ structured and builder rules
@@ -160,7 +160,7 @@ def _structured(sweep: Sweeping, call: Call, rule: Structured, bars: Sequence[Op
     )
     wrt = rule.wrt or tuple(bound)[:1]
     for name, bar in zip(wrt, cotangents, strict=True):
-        _into(sweep, bound[name], bar)
+        _into(sweep, bound[name], bar, rule.shaped)
     _check_covered(sweep, call, [bound[name] for name in wrt])
 
 
@@ -207,13 +207,13 @@ def _check_covered(sweep: Sweeping, call: Call, covered: Iterable[Operand]) -> N
             )
 
 
-def _into(sweep: Sweeping, operand: Operand, bar: Operand) -> None:
+def _into(sweep: Sweeping, operand: Operand, bar: Operand, shaped: bool = False) -> None:
     if isinstance(bar, Const) and bar.value is None:
         return
     if isinstance(operand, Var) and isinstance(operand.style, ListOf):
         bar = _as_list(sweep.builder, bar, operand.style)
     if any(sweep.is_active(v) for v in variables(operand)):
-        _contribute(sweep, operand, bar)
+        _contribute(sweep, operand, bar, shaped)
 
 
 def _as_list(builder: Builder, bar: Operand, style: ListOf) -> Operand:

@@ -7,10 +7,9 @@ def affine_value_and_grad(x, b, c):
     value = np.sum(t)
     with np.errstate(all="ignore"):
         # programs.py:122  return np.sum(np.exp(x * b + c))
-        t_bar = 1.0 * t
-        x_bar = t_bar * b
-        b_bar = np.sum(t_bar * x, axis=0)
-        c_bar = float(np.sum(t_bar))
+        x_bar = t * b
+        b_bar = np.sum(t * x, axis=0)
+        c_bar = float(value)
     return value, (x_bar, b_bar, c_bar)
 
 

@@ -19,8 +19,8 @@ def cholesky_trace_value_and_grad(A):
     value = np.sum(t)
     with np.errstate(all="ignore"):
         # programs.py:76  return np.sum(L * L[0])
-        L_bar = np.broadcast_to(1.0, (t.shape[0], t.shape[1])) * L_2
-        L_bar[0] += np.sum(1.0 * L, axis=0)
+        L_bar = np.broadcast_to(1.0, t.shape) * L_2
+        L_bar[0] += np.sum(L, axis=0)
         # programs.py:71  for j in range(n):
         A_bar = np.zeros_like(A)
         for j in reversed(range(n)):

@@ -9,7 +9,7 @@ def gather_value_and_grad(x, index):
     value = np.sum(t_3)
     with np.errstate(all="ignore"):
         # programs.py:134  return np.sum(np.sin(x[index]) * np.arange(4.0))
-        t_bar = np.broadcast_to(1.0, (t_3.shape[0],)) * t_2 * np.cos(t)
+        t_bar = np.broadcast_to(1.0, t_3.shape) * t_2 * np.cos(t)
         x_bar = np.zeros_like(x)
         np.add.at(x_bar, index, t_bar)
     return value, x_bar

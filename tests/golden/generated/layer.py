@@ -9,7 +9,7 @@ def layer_value_and_grad(params, x):
     value = np.sum(np.maximum(t, 0.0))
     with np.errstate(all="ignore"):
         # programs.py:153  return np.sum(np.maximum(x @ params["w"] + params["b"], 0.0))
-        t_bar = 1.0 * ((t > 0.0) + 0.5 * (t == 0.0))
+        t_bar = (t > 0.0) + 0.5 * (t == 0.0)
         params_w_bar = np.matmul(x.T, t_bar)
         params_b_bar = float(np.sum(t_bar))
     return value, {"w": params_w_bar, "b": params_b_bar}

@@ -13,13 +13,12 @@ def log_likelihood_value_and_grad(scores, labels):
     value = np.mean(t_5)
     with np.errstate(all="ignore"):
         # programs.py:129  return np.mean(log_total - shifted[np.arange(len(labels)), labels])
-        value_2 = t_5.shape[0]
-        value_3 = np.divide(1.0, value_2)
+        value_2 = np.divide(1.0, t_5.shape[0])
         shifted_bar = np.zeros_like(shifted)
-        t_bar = -np.broadcast_to(value_3, (value_2,))
+        t_bar = -np.broadcast_to(value_2, t_5.shape)
         np.add.at(shifted_bar, (t_4, labels), t_bar)
         # programs.py:128  log_total = np.log(np.sum(np.exp(shifted), axis=1))
-        shifted_bar += np.expand_dims(value_3 * (1 / t_3), 1) * t_2
+        shifted_bar += np.expand_dims(value_2 * (1 / t_3), 1) * t_2
         # programs.py:127  shifted = scores - np.max(scores, axis=1, keepdims=True)
         chosen = scores == t
         t_bar_2 = np.sum(-shifted_bar, axis=1, keepdims=True)

@@ -9,7 +9,7 @@ def loss_value_and_grad(w, x, y):
     value = np.sum(r * r) / n
     with np.errstate(all="ignore"):
         # programs.py:39  return np.sum(r * r) / len(y)
-        r_bar = 2.0 * np.divide(1, n) * r
+        r_bar = np.divide(2.0, n) * r
         # programs.py:38  r = np.tanh(x @ w) - y
         w_bar = np.matmul(x.T, r_bar * (1 - t * t))
     return value, w_bar

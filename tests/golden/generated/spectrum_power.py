@@ -9,7 +9,7 @@ def spectrum_power_value_and_grad(z):
     value = np.sum(t_3 ** 2)
     with np.errstate(all="ignore"):
         # programs.py:181  return np.sum(np.abs(z * np.exp(0.5j * z)) ** 2)
-        t_bar = 1.0 * (2 * t_3) * (t_2 / (t_3 + (t_3 == 0)))
+        t_bar = 2 * t_3 * (t_2 / (t_3 + (t_3 == 0)))
         partial = np.conjugate(t)
         z_bar = t_bar * partial
         t_bar_2 = t_bar * np.conjugate(z) * partial

@@ -17,15 +17,14 @@ def statistics_value_and_grad(x):
         t_2 = np.concatenate((first, t_6), axis=-1)
         after = np.flip(np.cumprod(t_2, axis=-1), -1)
         value_2 = np.moveaxis(np.cumprod(t_4, axis=-1) * after, -1, 0)
-        centred_bar = np.expand_dims(1.0 * t, 0) * value_2
+        centred_bar = np.expand_dims(t, 0) * value_2
         value_2 = x.shape[0]
-        t_7 = np.expand_dims(1.0 * t_3, 0) * 2 / value_2
+        t_7 = np.expand_dims(t_3, 0) * 2 / value_2
         x_bar = t_7 * (x - np.mean(x, axis=0, keepdims=True))
         # programs.py:175  centred = x - np.mean(x, axis=0)
         x_bar += centred_bar
         t_8 = np.sum(-centred_bar, axis=0) / value_2
-        t_9 = np.expand_dims(t_8, 0)
-        x_bar_2 = np.broadcast_to(t_9, (value_2, x.shape[1]))
+        x_bar_2 = np.broadcast_to(np.expand_dims(t_8, 0), x.shape)
         x_bar += x_bar_2
     return value, x_bar
 
@@ -58,7 +57,6 @@ def statistics_pullback(residuals, value_bar):
         # programs.py:175  centred = x - np.mean(x, axis=0)
         x_bar += centred_bar
         t_8 = np.sum(-centred_bar, axis=0) / value
-        t_9 = np.expand_dims(t_8, 0)
-        x_bar_2 = np.broadcast_to(t_9, (value, x.shape[1]))
+        x_bar_2 = np.broadcast_to(np.expand_dims(t_8, 0), x.shape)
         x_bar += x_bar_2
     return x_bar

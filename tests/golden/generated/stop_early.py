@@ -17,9 +17,9 @@ def stop_early_value_and_grad(x, limit):
         x_bar = np.zeros_like(x)
         for i in reversed(range(count)):
             # programs.py:89  for v in x:
-            v = x[i]
+            v_bar = x[i]
             # programs.py:90  s += v * v
-            v_bar = v + v
+            v_bar = 2.0 * v_bar
             # programs.py:89  for v in x:
             x_bar[i] += v_bar
     return s, x_bar

@@ -8,7 +8,7 @@ def strong_zero_value_and_grad(x):
     value = np.sum(np.where(t, t_2, 0.0))
     with np.errstate(all="ignore"):
         # programs.py:139  return np.sum(np.where(x > 0.5, np.sqrt(x), 0.0))
-        x_bar = np.where(t, 1.0 * (0.5 / t_2), 0)
+        x_bar = np.where(t, 0.5 / t_2, 0)
     return value, x_bar
 
 

@@ -10,18 +10,15 @@ def with_helper_value_and_grad(angle, points):
     y = s * points + c * t
     value = np.sum(x * y)
     with np.errstate(all="ignore"):
-        # programs.py:164  return np.sum(x * y)
-        x_bar = 1.0 * y
-        y_bar = 1.0 * x
         # programs.py:158  return c * x - s * y, s * x + c * y
-        c_bar = np.sum(y_bar * t)
-        t_bar = y_bar * c
-        points_bar = y_bar * s
-        t_bar_2 = -x_bar
-        s_bar = np.sum(y_bar * points) + np.sum(t_bar_2 * t)
+        c_bar = np.sum(x * t)
+        t_bar = x * c
+        points_bar = x * s
+        t_bar_2 = -y
+        s_bar = np.sum(x * points) + np.sum(t_bar_2 * t)
         t_bar += t_bar_2 * s
-        c_bar += np.sum(x_bar * points)
-        points_bar += x_bar * c
+        c_bar += np.sum(y * points)
+        points_bar += y * c
         # programs.py:163  x, y = rotate(points, points**2, angle)
         points_bar += t_bar * (2 * points)
         angle_bar = float(s_bar * c - c_bar * s)

@@ -16,7 +16,7 @@ from pullback.rules.numpy.elementwise import conj
 from pullback.rules.numpy.reductions import M, T, V
 from pullback.rules.registry import rule
 from pullback.styles.broadcast import as_array as array_style
-from pullback.styles.style import Scalar, Static
+from pullback.styles.style import Array, Scalar, Static
 
 W = np.array([0.5, 1.0, -2.0])
 S = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, -0.3, 2.0]])
@@ -59,6 +59,13 @@ def matmul(x1, x2, *, out, out_bar):
     return np.matmul(out_bar, np.swapaxes(b, -1, -2)), np.matmul(np.swapaxes(a, -1, -2), out_bar)
 
 
+def _plain(site: Site) -> bool:
+    """Two operands that are vectors or matrices for certain: nothing is broadcast."""
+    ranks = [a.rank if isinstance(a, Array) else None for a in map(array_style, site.operands)]
+    return all(rank in (1, 2) for rank in ranks)
+
+
+rule(np.matmul, wrt="x1, x2", guard=_plain, shaped=True, cases=MATMUL[:4])(matmul)
 rule(np.matmul, wrt="x1, x2", cases=MATMUL)(matmul)
 
 
@@ -77,25 +84,24 @@ rule((np.dot, np.inner), wrt="a, b", guard=_numbers, cases=(case(2.0, M), case(V
 )
 
 
+@rule(np.dot, wrt="a, b", guard=_plain, shaped=True, cases=(*MATMUL[:4], case(C, S)))
+def plain_dot(a, b, *, out, out_bar):
+    """Of vectors and matrices: the matrix product."""
+    return matmul(a, b, out=out, out_bar=out_bar)
+
+
 @rule(
     np.dot,
     wrt="a, b",
     cases=(
-        case(V, W),
-        case(M, S),
-        case(M, V),
-        case(V, S),
         case(SS, V),
         case(SS, R),
         case(M, SS),
         case(V, SS),
-        case(C, S),
     ),
 )
 def dot(a, b, *, out, out_bar):
     """Sums over the last axis of a and the second to last of b."""
-    if np.ndim(a) <= 2 and np.ndim(b) <= 2:
-        return matmul(a, b, out=out, out_bar=out_bar)
     if np.ndim(b) == 1:
         lead = tuple(range(np.ndim(a) - 1))
         return np.expand_dims(out_bar, -1) * conj(b), np.tensordot(conj(a), out_bar, (lead, lead))
