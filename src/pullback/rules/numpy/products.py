@@ -25,17 +25,19 @@ R = np.array([[1.0, -1.0, 2.0, 0.5], [0.0, 1.0, 0.25, -0.5], [0.5, 2.0, 1.0, 1.5
 C = M + 0.5j * M[::-1]
 
 
-MATMUL = (
+PLAIN = (
     case(V, W),
     case(M, S),
     case(M, V),
     case(V, S),
+    case(C, S),
+    case(C, C.T),
+)
+STACKS = (
     case(SS, S),
     case(S, SS),
     case(SS, V),
     case(V, SS),
-    case(C, S),
-    case(C, C.T),
     case(np.ones((2, 1, 2, 3)), SS),
 )
 
@@ -65,8 +67,8 @@ def _plain(site: Site) -> bool:
     return all(rank in (1, 2) for rank in ranks)
 
 
-rule(np.matmul, wrt="x1, x2", guard=_plain, shaped=True, cases=MATMUL[:4])(matmul)
-rule(np.matmul, wrt="x1, x2", cases=MATMUL)(matmul)
+rule(np.matmul, wrt="x1, x2", guard=_plain, shaped=True, cases=PLAIN)(matmul)
+rule(np.matmul, wrt="x1, x2", cases=STACKS)(matmul)
 
 
 def _numbers(site: Site) -> bool:
@@ -84,7 +86,7 @@ rule((np.dot, np.inner), wrt="a, b", guard=_numbers, cases=(case(2.0, M), case(V
 )
 
 
-@rule(np.dot, wrt="a, b", guard=_plain, shaped=True, cases=(*MATMUL[:4], case(C, S)))
+@rule(np.dot, wrt="a, b", guard=_plain, shaped=True, cases=PLAIN)
 def plain_dot(a, b, *, out, out_bar):
     """Of vectors and matrices: the matrix product."""
     return matmul(a, b, out=out, out_bar=out_bar)
@@ -266,7 +268,7 @@ def linalg_cross(x1, x2, *, axis=-1, out, out_bar):
 
 def _newer_functions() -> None:
     """The array-API names of `np.linalg`, and what NumPy 2.2 has added."""
-    rule(np.linalg.matmul, wrt="x1, x2", cases=MATMUL[1:2])(matmul)
+    rule(np.linalg.matmul, wrt="x1, x2", cases=PLAIN[1:2])(matmul)
     rule(np.linalg.vecdot, wrt="x1, x2", guard=_last_axis, cases=(case(M, V),))(vecdot)
     rule(np.linalg.outer, wrt="a, b", cases=(case(V, W),))(outer)
     rule(np.linalg.tensordot, wrt="a, b", guard=_known_axes, cases=(case(M, M + 1), case(T, R.T, axes=1)))(
