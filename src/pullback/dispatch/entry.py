@@ -223,12 +223,27 @@ class _Entry:
             cell = path.fn.__closure__[path.fn.__code__.co_freevars.index(path.name)]
             text = f"{self.bind(cell, 'cell')}.cell_contents"
         elif path.kind == "builtin":
-            text = f"{self.bind(builtins, 'builtins')}.{path.name}"
+            found = f"{self.bind(builtins, 'builtins')}.{path.name}"
+            text = f"{self.bind(path.fn.__globals__, 'globals')}.get({path.name!r}, {found})"
+        elif path.kind == "object":
+            text = self.bind(path.fn, "object")
         else:
             text = f"{self.bind(Path(path.fn, path.kind, path.name), 'path')}.fetch()"
         for kind, key in path.steps:
-            text += f".{key}" if kind == "attr" else f"[{self.bind(key, 'key')}]"
+            text = self.step(text, kind, key)
         return text
+
+    def step(self, text: str, kind: str, key: Any) -> str:
+        """The expression for one step further."""
+        if kind == "attr":
+            return f"{text}.{key}"
+        if kind == "item":
+            return f"{text}[{self.bind(key, 'key')}]"
+        if kind == "has":
+            return f"{self.bind(hasattr, 'hasattr')}({text}, {key!r})"
+        if kind == "super":
+            return f"{self.bind(super, 'super')}({self.bind(key, 'base')}, {text})"
+        raise NoEntry
 
     def guard(self, guard: Guard) -> None:
         """The condition that a guard holds."""

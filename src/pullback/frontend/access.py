@@ -163,7 +163,7 @@ class Access(Expressions):
             method = getattr(type(obj), "__getitem__", None)
             if isinstance(obj, dict | list) or method is None:
                 return self.outside(owner.path.item(self.known(index)))
-            return self.call_value(Known(method), [owner, index], {})
+            return self.call_value(self.attribute(owner, "__getitem__"), [index], {})
         if isinstance(obj, int | float | complex):
             self.refuse("a number is indexed", "Python raises TypeError here")
         try:
@@ -237,13 +237,17 @@ class Access(Expressions):
         """`owner.name = value`."""
         cell = self.cell(owner) if isinstance(owner, CellRef) else None
         if isinstance(cell, ObjectCell):
-            member = next((vars(b)[name] for b in cell.cls.__mro__ if name in vars(b)), None)
+            self.check_plain_attributes(cell.cls, name)
+            if getattr(cell.cls, "__setattr__", None) is not object.__setattr__ and not _is_frozen(cell.cls):
+                self.refuse(f"`{cell.cls.__name__}` says itself how attributes are set", "remove __setattr__")
+            member = getattr(cell.cls, name, None)
             if isinstance(member, property):
+                self.watch_member(cell.cls, name)
                 if member.fset is None:
                     self.refuse(f"property `{name}` has no setter", "Python raises AttributeError here")
                 self.call_value(Known(member.fset), [owner, value], {})
                 return
-            if getattr(getattr(cell.cls, "__dataclass_params__", None), "frozen", False):
+            if _is_frozen(cell.cls):
                 self.refuse(f"`{cell.cls.__name__}` is frozen", "Python raises FrozenInstanceError here")
             self.set_cell(owner, ObjectCell(cell.cls, {**cell.fields, name: value}, cell.param))
             return
@@ -262,6 +266,10 @@ class Access(Expressions):
         if name == "shape" or not isinstance(part, ArrayRef):
             self.refuse(f"`.{name} = ...` of an array", "use reshape, or write into the array itself")
         self.write(part, (), value)
+
+
+def _is_frozen(cls: type) -> bool:
+    return bool(getattr(getattr(cls, "__dataclass_params__", None), "frozen", False))
 
 
 def _is_slice(index: Value) -> bool:

@@ -15,7 +15,8 @@ from pullback.frontend import library
 from pullback.frontend.bodies import Body, Frame, body_of
 from pullback.frontend.environment import Path
 from pullback.frontend.machine import Unreachable
-from pullback.frontend.names import Mixed, transparent
+from pullback.frontend.members import transparent
+from pullback.frontend.names import Mixed
 from pullback.frontend.refusals import GRADIENT_MARK, refuse
 from pullback.frontend.signature import Signature
 from pullback.frontend.statements import Statements
@@ -117,7 +118,8 @@ class Calls(Statements):
             return self._construct(obj, args, kwargs)
         method = getattr(type(obj), "__call__", None)  # noqa: B004 (the method itself is wanted)
         if isinstance(method, FunctionType):
-            return self.call_value(Known(method), [fn, *args], kwargs)
+            bound = self.attribute(fn, "__call__") if fn.path is not None else None
+            return self.call_value(bound or Known(method), [fn] * (bound is None) + [*args], kwargs)
         return self._call_unknown(obj, args, kwargs)
 
     def _call_partial(self, fn: Known, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
@@ -364,7 +366,7 @@ class Calls(Statements):
     def _call_method(
         self, owner: Value, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]
     ) -> Value:
-        cls = self._user_class(owner)
+        cls = self.instance_class(owner)
         if isinstance(owner, Known):
             cls = owner.obj if isinstance(owner.obj, type) else type(owner.obj)
         for base in cls.__mro__ if cls is not None else ():
@@ -398,6 +400,7 @@ class Calls(Statements):
         if dataclasses.is_dataclass(cls) and _is_generated(starts):
             self._fill_dataclass(cls, instance, args, kwargs)
         elif isinstance(starts, FunctionType):
+            self.watch_member(cls, "__init__")
             self.call_value(Known(starts), [instance, *args], kwargs)
         elif args or kwargs:
             self.refuse(f"{cls.__name__}() takes no arguments", "Python raises TypeError here")

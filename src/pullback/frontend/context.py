@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
-from pullback.frontend.environment import Environment
+from pullback.frontend.environment import Environment, Path
 from pullback.frontend.values import Cell, Value
 from pullback.ir.builder import Builder
 from pullback.ir.nodes import Op, Operand, Pack
@@ -69,6 +69,18 @@ class Context(Protocol):
 
     def attribute(self, value: Value, name: str) -> Value:
         """`value.name`, as the source would read it (objects, modules and library values alike)."""
+
+    def store_attribute(self, owner: Value, name: str, value: Value) -> None:
+        """`owner.name = value`."""
+
+    def special(self, value: Value, name: str) -> Value | None:
+        """The method of a user's class that an operation calls; None where the class has none."""
+
+    def watch(self, path: Path, obj: Any) -> None:
+        """Remember what a path leads to."""
+
+    def check_constant(self, values: Iterable[Value]) -> None:
+        """Refuse objects whose state may change where they would be used up at compile time."""
 
     def subscript(self, owner: Value, index: Value) -> Value:
         """`owner[index]`, as the source would read it."""

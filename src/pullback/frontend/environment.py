@@ -7,7 +7,8 @@ of them) are fetched at entry of each call, as parameters that the user did not 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Container
+import operator
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -30,8 +31,11 @@ class NeedStatic(Exception):
 class Path:
     """How an outside object is found: a name of a function's surroundings, then attributes and items.
 
-    kind is "global", "cell", "default" or "builtin" (of the function `fn`), or "object": `fn` itself, a callable that
-    was passed as an argument, from which the steps go on (`partial.args[0]`).
+    kind is "global", "cell", "default" or "builtin" (of the function `fn`), or "object": `fn` itself, a class, or a
+    callable that was passed as an argument, from which the steps go on (`partial.args[0]`).
+
+    Steps: "attr", "item"; "has": whether there is an attribute; "super": what a class has after one of its bases;
+    "frozen": the items of a set.
     """
 
     fn: Any
@@ -47,6 +51,18 @@ class Path:
         """The item of what is found here."""
         return Path(self.fn, self.kind, self.name, (*self.steps, ("item", key)))
 
+    def has(self, name: str) -> Path:
+        """Whether what is found here has an attribute."""
+        return Path(self.fn, self.kind, self.name, (*self.steps, ("has", name)))
+
+    def after(self, base: type) -> Path:
+        """What the class found here has from the bases after one of its bases."""
+        return Path(self.fn, self.kind, self.name, (*self.steps, ("super", base)))
+
+    def frozen(self) -> Path:
+        """The items of the set found here."""
+        return Path(self.fn, self.kind, self.name, (*self.steps, ("frozen", None)))
+
     def of(self, fn: Any) -> Path:
         """The same path from another function."""
         return Path(fn, self.kind, self.name, self.steps)
@@ -55,7 +71,7 @@ class Path:
         """The object as it is now.  NameError, AttributeError or KeyError where it is not."""
         obj = self._root()
         for kind, key in self.steps:
-            obj = getattr(obj, key) if kind == "attr" else obj[key]
+            obj = _STEPS[kind](obj, key)
         return obj
 
     def _root(self) -> Any:
@@ -70,7 +86,8 @@ class Path:
             return self._default()
         if self.kind == "object":
             return self.fn
-        return getattr(builtins, self.name)
+        shadow = self.fn.__globals__.get(self.name, _NOT_THERE)
+        return getattr(builtins, self.name) if shadow is _NOT_THERE else shadow
 
     def _cell(self) -> Any:
         index = self.fn.__code__.co_freevars.index(self.name)
@@ -91,8 +108,18 @@ class Path:
     def __str__(self) -> str:
         text = self.name
         for kind, key in self.steps:
-            text += f".{key}" if kind == "attr" else f"[{key!r}]"
+            text += f"[{key!r}]" if kind == "item" else f".{key}" if kind == "attr" else ""
         return text
+
+
+_NOT_THERE = object()
+_STEPS: dict[str, Callable[[Any, Any], Any]] = {
+    "attr": getattr,
+    "item": operator.getitem,
+    "has": hasattr,
+    "super": lambda cls, base: super(base, cls),
+    "frozen": lambda items, _: frozenset(items),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +149,27 @@ class Guard:
         )
 
 
-_COMPARED = (str, bytes, bool, int, float, complex, tuple, MethodType, BuiltinFunctionType, np.generic)
+_COMPARED = (
+    str,
+    bytes,
+    bool,
+    int,
+    float,
+    complex,
+    tuple,
+    frozenset,
+    MethodType,
+    BuiltinFunctionType,
+    np.generic,
+)
 
 
 def _same_value(a: Any, b: Any) -> bool:
     """Equal plain constants are the same, and methods of one object; other objects only if identical."""
     if type(a) is not type(b) or not isinstance(a, _COMPARED):
         return False
+    if isinstance(a, frozenset):
+        return sorted(map(repr, a)) == sorted(map(repr, b))
     if isinstance(a, tuple):
         return len(a) == len(b) and all(x is y or _same_value(x, y) for x, y in zip(a, b, strict=True))
     return bool(a == b) and repr(a) == repr(b)  # 0.0 and -0.0 differ

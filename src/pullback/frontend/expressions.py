@@ -10,6 +10,7 @@ from typing import Any
 
 from pullback.errors import defect, is_defect
 from pullback.frontend.library import iteration, prelude
+from pullback.frontend.members import is_instance
 from pullback.frontend.refusals import refuse
 from pullback.frontend.sharing import Sharing
 from pullback.frontend.values import (
@@ -184,10 +185,10 @@ class Expressions(Sharing):
         """How many positional arguments a call of a user's function takes, where that is no choice of the caller's."""
         first, found = 0, fn
         if isinstance(fn, BoundMethod):
-            cls = self._user_class(fn.owner)
+            cls = self.instance_class(fn.owner)
             found, first = Known(getattr(cls, fn.name, None)), 1
         elif isinstance(fn, CellRef):
-            found, first = Known(getattr(self._user_class(fn), "__call__", None)), 1  # noqa: B004 (the method itself)
+            found, first = Known(getattr(self.instance_class(fn), "__call__", None)), 1  # noqa: B004 (the method itself)
         if isinstance(found, FunctionValue):
             spec, defaults = found.node.args, len(found.defaults)
             names = [a.arg for a in [*spec.posonlyargs, *spec.args]]
@@ -307,7 +308,7 @@ class Expressions(Sharing):
             else:
                 assert isinstance(part, ast.Constant)
                 template += str(part.value).replace("{", "{{").replace("}", "}}")
-        if all(isinstance(v, Known) for v in values):
+        if all(isinstance(v, Known) and not is_instance(v.obj) for v in values):
             return Known(template.format(*[self.known(v) for v in values]))
         operands = [self.operand(v) for v in values]
         return Num(self.builder.call(core.format_, Const(template), *operands, hint="text"))
@@ -377,6 +378,7 @@ class Expressions(Sharing):
     def _percent(self, template: str, right: Value) -> Value:
         values = right.items if isinstance(right, TupleValue) else (right,)
         if all(isinstance(v, Known) for v in values):
+            self.check_constant(values)
             return Known(template % tuple(self.known(v) for v in values))
         self.refuse("`%` formatting of run-time values", 'use an f-string or "...".format(...)')
 
@@ -412,22 +414,16 @@ class Expressions(Sharing):
     def _object_operator(self, symbol: str, args: Sequence[Value]) -> Value | None:
         """An operator that a user's class defines."""
         for position, value in enumerate(args):
-            cls = self._user_class(value)
+            cls = self.instance_class(value)
             if cls is None:
                 continue
             name = MIRROR[symbol] if position and symbol in MIRROR else symbol
             reflected = "r" if position and symbol not in MIRROR else ""
             method = f"__{reflected}{DUNDER[name]}__"
-            if any(method in vars(base) for base in cls.__mro__[:-1]):
-                rest = [v for i, v in enumerate(args) if i != position]
-                return self.call_value(self.attribute(value, method), rest, {})
+            special = self.special(value, method)
+            if special is not None:
+                return self.call_value(special, [v for i, v in enumerate(args) if i != position], {})
         return None
-
-    def _user_class(self, value: Value) -> type | None:
-        if isinstance(value, TupleValue):
-            return value.cls
-        cell = self.cell(value) if isinstance(value, CellRef) else None
-        return cell.cls if isinstance(cell, ObjectCell) else None
 
     # ---------------------------------------------------------------------------------------------- conditions
 
@@ -543,10 +539,9 @@ class Expressions(Sharing):
             return Known(self.known(item) in cell.items)
         if isinstance(container, IterValue) and container.reusable:
             container = TupleValue(tuple(self.items_of(container) or ()))
-        if self._user_class(container) is not None and isinstance(container, CellRef):
-            cell = self.cell(container)
-            if isinstance(cell, ObjectCell) and hasattr(cell.cls, "__contains__"):
-                return self.truth(self.call_value(self.attribute(container, "__contains__"), [item], {}))
+        contains = self.special(container, "__contains__")
+        if contains is not None:
+            return self.truth(self.call_value(contains, [item], {}))
         items = self.iterate(container)
         if items is not None and isinstance(item, Known) and all(isinstance(v, Known) for v in items):
             if isinstance(container, Known):

@@ -116,6 +116,18 @@ class Core(ABC):
         """`owner.name`."""
 
     @abstractmethod
+    def store_attribute(self, owner: Value, name: str, value: Value) -> None:
+        """`owner.name = value`."""
+
+    @abstractmethod
+    def special(self, value: Value, name: str) -> Value | None:
+        """The method of a user's class that an operation calls."""
+
+    @abstractmethod
+    def check_constant(self, values: Iterable[Value]) -> None:
+        """Refuse objects whose state may change where they would be used up at compile time."""
+
+    @abstractmethod
     def subscript(self, owner: Value, index: Value) -> Value:
         """`owner[index]`."""
 
@@ -322,6 +334,7 @@ class Core(ABC):
     def _fold(self, op: Op, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value | None:
         if op.effect or op.writes or not all(is_plain(v) for v in [*args, *kwargs.values()]):
             return None
+        self.check_constant([*args, *kwargs.values()])
         plain = [self.known(v) for v in args]
         named = {k: self.known(v) for k, v in kwargs.items()}
         if any(isinstance(x, _Sized) for x in [*plain, *named.values()]):
@@ -580,7 +593,7 @@ class Core(ABC):
         """Python's bool() of a value."""
         match value:
             case Known(obj):
-                return Known(bool(obj))
+                return self._known_truth(value, obj)
             case TupleValue(items):
                 return Known(bool(items))
             case FunctionValue() | BoundMethod() | SliceValue():
@@ -593,6 +606,14 @@ class Core(ABC):
         if isinstance(style, Scalar) and style.kind == "b" and style.weak is True:
             return value
         return self.call(core.truth, [value], hint="test")
+
+    def _known_truth(self, value: Known, obj: Any) -> Value:
+        """An object found outside may be true at one call and false at another."""
+        for name in ("__bool__", "__len__"):
+            special = self.special(value, name)
+            if special is not None:
+                return self.truth(self.call_value(special, (), {}))
+        return Known(bool(obj))
 
     def _container_truth(self, value: Value, cell: Cell) -> Value:
         match cell:

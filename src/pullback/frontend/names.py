@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
+from collections import deque
 from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -18,13 +19,11 @@ from pullback.errors import ArgumentError, Loc, UnsupportedError
 from pullback.frontend import library
 from pullback.frontend.bodies import Frame, captured
 from pullback.frontend.environment import Path
-from pullback.frontend.library import prelude
-from pullback.frontend.machine import Core
+from pullback.frontend.members import CONSTANT, Members
 from pullback.frontend.signature import Node, Spec, step_name, steps_of
 from pullback.frontend.values import (
     ArrayCell,
     ArrayRef,
-    BoundMethod,
     CellRef,
     DictCell,
     FrozenRef,
@@ -42,7 +41,6 @@ from pullback.ir.nodes import Const, Operand, Pack, Var
 from pullback.styles.style import PY_INT, Array, Static
 
 _DATA = (int, float, complex, np.ndarray, np.generic, list, dict, tuple)
-_CONSTANT = (bool, str, bytes, type(None), type, np.dtype, range, frozenset, type(Ellipsis))
 _CONSTANT_MODULES = ("numpy", "math", "scipy", "sys", "builtins", "pullback")
 
 
@@ -61,7 +59,7 @@ class UnboundHere(UnsupportedError):
         super().__init__(reason, loc=loc, hint=hint)
 
 
-class Names(Core):
+class Names(Members):
     """Looks names and attributes up."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -144,9 +142,12 @@ class Names(Core):
             return self.outside(Path(fn, "cell", name))
         if name in fn.__globals__:
             return self.outside(Path(fn, "global", name))
-        return self._builtin(name)
+        found = self._builtin(name)
+        if not frame.body.is_prelude:
+            self.watch(Path(fn, "builtin", name), found.obj)
+        return found
 
-    def _builtin(self, name: str) -> Value:
+    def _builtin(self, name: str) -> Known:
         if not hasattr(builtins, name):
             self.refuse(f"the name `{name}` is not defined", "Python raises NameError here")
         return Known(getattr(builtins, name))
@@ -169,11 +170,17 @@ class Names(Core):
         return self._outside[key]
 
     def _resolve(self, path: Path, obj: Any) -> Value:
-        is_data = isinstance(obj, _DATA) and not isinstance(obj, _CONSTANT)
+        is_data = isinstance(obj, _DATA) and not isinstance(obj, CONSTANT)
         if is_data and self.environment is not None and not (isinstance(obj, tuple) and _is_constant(obj)):
             return self._implicit(path)
-        if self.environment is not None:
-            self.environment.guard(path, obj)
+        if isinstance(obj, set):
+            self.watch(path.frozen(), frozenset(obj))
+            return Known(frozenset(obj), path.frozen())
+        if isinstance(obj, bytearray | deque):
+            self.refuse(
+                f"`{path}` is a {type(obj).__name__}, whose items may change", "use a list or a tuple"
+            )
+        self.watch(path, obj)
         return Known(obj, path)
 
     def _implicit(self, path: Path) -> Value:
@@ -262,8 +269,10 @@ class Names(Core):
             return self._known_attribute(owner, name)
         if isinstance(owner, CellRef):
             cell = self.cell(owner)
-            if isinstance(cell, ObjectCell) and name not in cell.fields:
-                return self._class_attribute(owner, cell.cls, name)
+            if isinstance(cell, ObjectCell):
+                self.check_plain_attributes(cell.cls, name)
+                if name not in cell.fields or isinstance(getattr(cell.cls, name, None), property):
+                    return self._class_attribute(owner, cell.cls, name)
         if isinstance(owner, TupleValue) and owner.cls is not None and name not in owner.cls._fields:  # type: ignore[attr-defined]
             return self._class_attribute(owner, owner.cls, name)
         if isinstance(owner, FunctionValue) and name == "__name__":
@@ -280,21 +289,14 @@ class Names(Core):
             found = getattr(obj, name)
         except AttributeError as error:
             self.refuse(str(error), "Python raises AttributeError here")
-        if (
-            owner.path is not None
-            and not isinstance(obj, type)
-            and isinstance(getattr(type(obj), name, None), property)
-        ):
-            return self.call_value(Known(getattr(type(obj), name).fget), [owner], {})
-        if owner.path is not None and _is_bound_to(found, obj):
-            if self.environment is not None:
-                self.environment.guard(owner.path.attr("__class__").attr(name), getattr(type(obj), name))
-            return BoundMethod(owner, name)
+        member = self._member_of_known(owner, found, name)
+        if member is not None:
+            return member
         if owner.path is not None and not _is_library(obj):
             return self.outside(owner.path.attr(name))
         if (
             isinstance(found, _DATA)
-            and not isinstance(found, _CONSTANT)
+            and not isinstance(found, CONSTANT)
             and not isinstance(found, int | float | complex | np.generic)
             and not (isinstance(found, tuple) and _is_constant(found))
         ):
@@ -303,58 +305,6 @@ class Names(Core):
                 "pass it as an argument",
             )
         return Known(found)
-
-    def _class_attribute(self, owner: Value, cls: type, name: str) -> Value:
-        """A method, property or constant of an object's class."""
-        if name == "__class__":
-            return Known(cls)
-        for base in cls.__mro__:
-            if name in vars(base):
-                if self.environment is not None:
-                    self.environment.guard(Path(cls, "object", cls.__name__).attr(name), getattr(cls, name))
-                return self._member(owner, cls, vars(base)[name], name)
-        if isinstance(owner, CellRef):
-            self.refuse(f"{cls.__name__} has no attribute `{name}`", "set it before it is read")
-        return library.attribute(self, owner, name)
-
-    def _super_attribute(self, parent: Super, name: str) -> Value:
-        """`super().name`: what the classes after this one have."""
-        order = parent.cls.__mro__
-        for base in order[order.index(parent.after) + 1 :]:
-            if name not in vars(base):
-                continue
-            member = vars(base)[name]
-            if base is object and name == "__init__":
-                return Known(prelude.nothing)
-            if self.environment is not None:
-                self.environment.guard(Path(base, "object", base.__name__).attr(name), getattr(base, name))
-            if isinstance(member, property):
-                return self.call_value(Known(member.fget), [parent.instance], {})
-            if isinstance(member, staticmethod):
-                return Known(member.__func__)
-            bound = parent.instance
-            if isinstance(member, classmethod):
-                bound, member = Known(parent.cls), member.__func__
-            if isinstance(member, FunctionType) or isinstance(transparent(member), FunctionType):
-                return self.call_value(Known(prelude.partial), [Known(member), bound], {})
-            return self._member(parent.instance, base, member, name)
-        self.refuse(f"`super()` has no attribute `{name}`", "Python raises AttributeError here")
-
-    def _member(self, owner: Value, cls: type, member: Any, name: str) -> Value:
-        if isinstance(member, property):
-            return self.call_value(Known(member.fget), [owner], {})
-        if isinstance(member, staticmethod):
-            return Known(member.__func__)
-        if isinstance(member, classmethod | FunctionType) or isinstance(transparent(member), FunctionType):
-            return BoundMethod(owner, name)
-        if isinstance(member, (*_CONSTANT, int, float, complex)):
-            return Known(member)
-        if isinstance(owner, TupleValue) and isinstance(member, BuiltinFunctionType):
-            return BoundMethod(owner, name)
-        self.refuse(
-            f"`{cls.__name__}.{name}` is data of the class",
-            "set it on the instance, or pass it as an argument",
-        )
 
     # ------------------------------------------------------------------------------------------------- closures
 
@@ -367,27 +317,6 @@ class Names(Core):
             found |= {frame.key(n) for n in names}
             frame = frame.parent
         return found
-
-
-def _is_bound_to(found: Any, obj: Any) -> bool:
-    """Whether an attribute of an object is a method of it."""
-    method = found if isinstance(found, MethodType) else transparent(found)
-    return isinstance(method, MethodType) and method.__self__ is obj and not isinstance(obj, type)
-
-
-def transparent(obj: Any) -> Any:
-    """The function behind a wrapper that only caches or compiles it; None where it is no such wrapper."""
-    if isinstance(obj, functools._lru_cache_wrapper):
-        return obj.__wrapped__
-    inner = getattr(obj, "py_func", None)
-    if isinstance(inner, FunctionType):
-        return inner
-    module = getattr(type(obj), "__module__", "")
-    if (
-        isinstance(module, str) and module.split(".")[0] == "pullback"
-    ):  # a compiled class may have no text there
-        return getattr(obj, "__wrapped__", None)
-    return None
 
 
 def rename(var: Var, name: str) -> None:
@@ -403,7 +332,7 @@ def _part(hint: str, key: Any) -> str:
 def _is_constant(obj: Any) -> bool:
     if isinstance(obj, tuple):
         return all(_is_constant(x) for x in obj)
-    return isinstance(obj, _CONSTANT)
+    return isinstance(obj, CONSTANT)
 
 
 def _is_library(obj: Any) -> bool:

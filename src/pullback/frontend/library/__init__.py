@@ -62,10 +62,15 @@ _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _RANGE_FIELDS = {"start": 0, "stop": 1, "step": 2}
 
 
+_CONVERSIONS = (int, float, complex, abs, round, str, repr, format, hash)  # of an object, what it now is
+
+
 def dispatch(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value | None:
     """Call a library object; None where it is not one."""
     if not (isinstance(fn, type) or fn in introspection.FUNCTIONS):
         args = [objects.plain(ctx, v) for v in args]
+    if fn in _CONVERSIONS:
+        ctx.check_constant(args)
     handler = _handler(fn)
     if handler is not None:
         return invoke(ctx, name_of(fn), handler, args, kwargs)

@@ -41,7 +41,8 @@ def length(ctx: Context, value: Value) -> Value:
         case IterValue() if value.range_ is not None or value.reusable:
             return iteration.length_value(value)
         case Known(obj) if hasattr(obj, "__len__"):
-            return Known(len(obj))
+            special = ctx.special(value, "__len__")
+            return Known(len(obj)) if special is None else ctx.call_value(special, [], {})
         case CellRef():
             return _length_of_cell(ctx, value)
     style = ctx.style(value)
@@ -68,7 +69,7 @@ def _length_of_cell(ctx: Context, value: Value) -> Value:
             return Num(ctx.builder.call(core.list_len, operand, hint="n"))
         case ObjectCell(cls):
             if hasattr(cls, "__len__"):
-                return ctx.call_value(Known(cls.__len__), [value], {})
+                return ctx.call_value(ctx.attribute(value, "__len__"), [], {})
     ctx.refuse("`len` of this object", "give its class a __len__ method")
 
 

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from pullback.frontend.context import Context
+from pullback.frontend.environment import Path
 from pullback.frontend.library import effect_calls, facts, iteration, prelude
 from pullback.frontend.library.calls import NONE, Handler
 from pullback.frontend.library.effect_calls import refused
@@ -88,10 +89,14 @@ def hasattr_(ctx: Context, value: Value, name: Value) -> Value:
     """`hasattr(value, name)`, answered at compile time."""
     text = ctx.known(name)
     if isinstance(value, Known):
+        if value.path is not None:
+            ctx.watch(value.path.has(text), hasattr(value.obj, text))
         return Known(hasattr(value.obj, text))
     if isinstance(value, CellRef):
         cell = ctx.cell(value)
         if isinstance(cell, ObjectCell):
+            if text not in cell.fields:
+                ctx.watch(Path(cell.cls, "object", cell.cls.__name__).has(text), hasattr(cell.cls, text))
             return Known(text in cell.fields or hasattr(cell.cls, text))
     found = facts.types_of(ctx, value)
     answers = {hasattr(t, text) for t in found or ()}
@@ -118,7 +123,7 @@ def setattr_(ctx: Context, value: Value, name: Value, new: Value) -> Value:
         ctx.refuse(
             "`setattr` of something that is not an ordinary object", "keep the value in a variable or a dict"
         )
-    ctx.set_cell(value, ObjectCell(cell.cls, {**cell.fields, text: new}, cell.param))
+    ctx.store_attribute(value, text, new)
     return NONE
 
 
