@@ -157,3 +157,16 @@ def test_settings_of_numpy_end_with_a_failing_call() -> None:
     with pytest.raises(ValueError):
         pb.grad(f)(np.ones(5))
     assert np.geterr() == before
+
+
+def test_cotangents_own_their_memory() -> None:
+    def sums(x: Any, parts: dict[str, Any]) -> Any:
+        return np.sum(x) * 2 + np.sum(parts["a"]) + np.sum(x[0] * parts["b"])
+
+    fn = pb.differentiable(debug=True)(sums)
+    args = (np.ones(3), {"a": np.ones(2), "b": np.ones(2)})
+    _, joint = pb.value_and_grad(fn, argnums=(0, 1))(*args)
+    _, pullback = pb.vjp(fn, *args, argnums=(0, 1))
+    for bars in (joint, pullback(1.0)):
+        for bar in (bars[0], *bars[1].values()):
+            bar += 1.0

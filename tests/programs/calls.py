@@ -882,3 +882,19 @@ class Scaled:
 
     def __call__(self, t, a, b):
         return a * t + b
+
+
+def _sines(v, w, n):
+    if n <= 0:
+        return v * w
+    return np.sin(_sines(v, w, n - 1)) * w
+
+
+@program(numbers(5), numbers(5, seed=1.0), numbers(1, seed=2.0), 2)
+def recursion_over_one_and_many(x, w, u, n):
+    return np.sum(_sines(x, w, n) * _sines(x, u, n))
+
+
+@program(numbers(5), numbers(5, seed=1.0), numbers(1, seed=2.0), 2)
+def recursion_over_many_and_one(x, w, u, n):
+    return np.sum(_sines(x, u, n) * _sines(x, w, n) * _sines(x, x[n : n + 1], n))

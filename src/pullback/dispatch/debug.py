@@ -7,6 +7,7 @@ names the first line where such a value appeared (one that nothing uses, as in a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,18 +42,23 @@ def _run(function: Function, args: tuple[Any, ...]) -> Any:
     shown = results[:1] if pair else results  # residuals may be anything
     if machine.first is not None and not finite(shown):
         raise machine.first
-    if pair:
-        return results[0], _copied(results[1])
-    return results[0] if len(results) == 1 else results
+    owned = _copied(results[-1])  # residuals, or cotangents
+    return owned if len(results) == 1 else (*results[:-1], owned)
 
 
-def _copied(residuals: Any) -> Any:
-    """Residuals that share nothing with the caller's arrays, which may be written before the pullback is called."""
-    if isinstance(residuals, np.ndarray):
-        return residuals.copy()
-    if type(residuals) in (tuple, list):
-        return type(residuals)(_copied(x) for x in residuals)
-    return residuals
+def _copied(tree: Any) -> Any:
+    """A structure whose arrays share nothing with the caller's, nor with one another."""
+    if isinstance(tree, np.ndarray):
+        return tree.copy()
+    if type(tree) in (tuple, list):
+        return type(tree)(_copied(x) for x in tree)
+    if isinstance(tree, tuple):
+        return type(tree)(*map(_copied, tree))
+    if type(tree) is dict:
+        return {key: _copied(x) for key, x in tree.items()}
+    if is_dataclass(tree) and not isinstance(tree, type):
+        return replace(tree, **{f.name: _copied(getattr(tree, f.name)) for f in fields(tree) if f.init})
+    return tree
 
 
 class _Checker(Machine):

@@ -136,6 +136,6 @@ def kind_of(style: Style) -> tuple[Any, ...]:
     if isinstance(style, Scalar):
         return ("scalar", style.dtype, style.weak, style.kind)
     if isinstance(style, Array):
-        axes = None if style.axes is None else tuple(1 if is_one(a) else not_one(a) for a in style.axes)
+        axes = None if style.axes is None else tuple((is_one(a), not_one(a)) for a in style.axes)
         return ("array", style.dtype, style.kind, axes)
     return ("any",)
