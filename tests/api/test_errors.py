@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import collections
+import statistics
 import sys
+import textwrap
 import traceback
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ import numpy as np
 import pytest
 
 import pullback as pb
-from pullback.errors import ArgumentError, OverlapError, SourceError
+from pullback.errors import ArgumentError, NoRuleError, OverlapError, SourceError
 from pullback.frontend.library import FUNCTIONS
 
 X = np.array([1.0, -2.0, 3.0])
@@ -311,3 +314,61 @@ def test_a_defect_of_the_compiler_names_the_users_line(monkeypatch: pytest.Monke
     with pytest.raises(pb.CompilerError, match="defect") as caught:
         pb.grad(f)(0.5)
     assert caught.value.loc is not None and caught.value.loc.text.strip() == "return abs(y)"
+
+
+# ------------------------------------------------------------------------------------------- functions without a rule
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.poly(x).sum(),
+        lambda x: np.linalg.det(np.poly(x)),
+        lambda x: x[0] * len([*np.poly(x)]),
+    ],
+)
+def test_what_a_function_without_rule_returns_names_it(f: Any) -> None:
+    with pytest.raises(NoRuleError, match=r"`np\.poly`"):
+        pb.grad(f)(X)
+
+
+def test_a_library_function_that_cannot_be_followed_is_refused_at_the_call() -> None:
+    def f(x):
+        return np.sum(x) * textwrap.dedent(f"{x}").count("1")
+
+    def g(x):
+        return np.sum(x) * statistics.fmean(x)
+
+    for function in (f, g):
+        line = function.__code__.co_firstlineno + 1
+        with pytest.raises(
+            NoRuleError, match=rf"{Path(__file__).name}:{line}: `\w+` of \w+ has no rule"
+        ) as info:
+            pb.grad(function)(X)
+        assert "way out: give `" in str(info.value)
+
+
+def test_methods_that_an_instance_holds() -> None:
+    class Held:
+        def __init__(self) -> None:
+            self.scaled = self.double
+
+        def double(self, x):
+            return 2 * x
+
+    held = Held()
+    assert pb.grad(lambda x: held.scaled(x))(3.0) == 2.0
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="notes are from 3.11 on")
+def test_a_warning_made_an_error_names_the_line() -> None:
+    def f(x):
+        y = np.exp(x)
+        return np.sum(y)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning) as info:
+            pb.grad(f)(1000.0 * X)
+    (note,) = info.value.__notes__
+    assert "y = np.exp(x)" in note

@@ -485,6 +485,15 @@ def test_check_gradients_passes() -> None:
     pb.check_gradients(dot, X, y=Y, argnums="y")
 
 
+def test_check_gradients_of_a_function_with_defaults() -> None:
+    def scaled(x, k=2.0, *rest, shift=0.5):
+        return k * np.sum(x * x) + shift * sum(rest)
+
+    pb.check_gradients(scaled, X)
+    pb.check_gradients(scaled, X, 3.0, 4.0, 5.0, shift=1.5)
+    pb.check_gradients(scaled, X, argnums=("k", "shift"))
+
+
 def test_check_gradients_says_which_entry() -> None:
     def wrong(x):
         return np.sum(x * pb.stop_gradient(x))

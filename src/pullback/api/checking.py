@@ -27,7 +27,7 @@ def check_gradients(
 ) -> None:
     """Compare the gradient of `f` with central differences (one Richardson step), entry by entry.
 
-    argnums  as in `grad`; by default every positional argument
+    argnums  as in `grad`; by default every positional argument that is given
     rtol     allowed error, relative to max(1, the largest entry); by default 1e-6, in single precision 2e-3
 
     A value that is no scalar is contracted with a fixed cotangent.  The arguments are not changed.  Raises
@@ -36,6 +36,8 @@ def check_gradients(
     value, pullback = vjp(f, *copy.deepcopy(args), argnums=argnums, **copy.deepcopy(kwargs))
     bars = pullback(_seed(value))
     found = (bars,) if is_single(argnums) else bars
+    if argnums is None:
+        found = found[: len(args)]  # not those of parameters left to their defaults
     for which, bar in zip(_places(args, argnums), found, strict=True):
         _check_argument(f, args, kwargs, which, bar, rtol, atol)
 
@@ -61,29 +63,26 @@ def _check_argument(
         positional, named = copy.deepcopy(list(args)), copy.deepcopy(kwargs)
         return positional, named, named[which] if isinstance(which, str) else positional[which]
 
+    label = repr(which)
     if isinstance(which, str) and which not in kwargs:
-        args, kwargs = _by_name(f, args, kwargs, which)
+        args, kwargs, which = _by_name(f, args, kwargs, which)
     _, _, argument = with_argument()
     for (name, leaf), (_, leaf_bar) in zip(leaves_of(argument), leaves_of(bar), strict=True):
         if leaf_bar is None:
             continue
         differences = _Differences(f, with_argument, which, name)
         expected = differences.of(leaf)
-        _compare(_label(which, name), np.asarray(leaf_bar), expected, rtol, atol)
+        _compare(f"{label}{name}", np.asarray(leaf_bar), expected, rtol, atol)
 
 
 def _by_name(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], which: str
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The call with a positional argument given by its name."""
+) -> tuple[tuple[Any, ...], dict[str, Any], int | str]:
+    """The call with its defaults, and where in it the argument of a name is."""
     bound = inspect.signature(f).bind(*args, **kwargs)
     bound.apply_defaults()
-    named = dict(bound.arguments)
-    return (), {**{k: v for k, v in named.items() if k != "kwargs"}, **kwargs}
-
-
-def _label(which: int | str, name: str) -> str:
-    return f"{which!r}{name}"
+    place = list(bound.signature.parameters).index(which)
+    return bound.args, bound.kwargs, which if which in bound.kwargs else place
 
 
 class _Differences:
@@ -179,5 +178,6 @@ def _compare(label: str, found: Any, expected: Any, rtol: float | None, atol: fl
     raise GradientMismatchError(
         f"the gradient of argument {label} differs from finite differences{entry}: "
         f"{found[worst]} against {expected[worst]}, off by {error[worst]:.3g} (allowed {allowed:.3g}); "
-        f"{int(np.sum(~(error <= allowed)))} of {error.size} entries differ"
+        f"{int(np.sum(~(error <= allowed)))} of {error.size} entries differ",
+        hint="if the function has a kink or a jump there, check it elsewhere; else a rule on the way is wrong",
     )

@@ -80,8 +80,11 @@ def _place(function: Function, values: Sequence[Any], kind: type[Exception]) -> 
     try:
         for param, value in zip(function.params, values, strict=True):
             replay.bind(param.tree, value)
-        with np.errstate(all="ignore"):
-            replay.block(function.body)
+        if issubclass(kind, Warning | FloatingPointError):
+            replay.block(function.body)  # it is the warning that is looked for
+        else:
+            with np.errstate(all="ignore"):
+                replay.block(function.body)
     except kind:
         return replay.loc
     except Exception:

@@ -79,7 +79,9 @@ class Access(Expressions):
             if isinstance(index, TupleValue) and not index.items:
                 return owner
             self.refuse("a number is indexed", "NumPy or Python raises an error here")
-        self.refuse("an item of a value of which the compiler knows nothing", "pass the item as an argument")
+        self.refuse_unknown(
+            owner, "an item of a value of which the compiler knows nothing", "pass the item as an argument"
+        )
 
     def _iterator_item(self, owner: IterValue, index: Value) -> Value:
         if owner.range_ is None:
@@ -186,7 +188,8 @@ class Access(Expressions):
         if isinstance(owner, TupleValue):
             self.refuse("an item of a tuple is assigned", "Python raises TypeError here")
         if isinstance(self.style(owner), Foreign | Anything):
-            self.refuse(
+            self.refuse_unknown(
+                owner,
                 "an item of a value of which the compiler knows nothing is assigned",
                 "use an array, list or dict",
             )

@@ -14,6 +14,7 @@ from pullback.errors import NoRuleError
 from pullback.frontend import library
 from pullback.frontend.bodies import Body, Frame, body_of
 from pullback.frontend.environment import Path
+from pullback.frontend.libraries import entered, is_library
 from pullback.frontend.machine import Unreachable
 from pullback.frontend.members import transparent
 from pullback.frontend.names import Mixed
@@ -89,7 +90,8 @@ class Calls(Statements):
                 cell = self.cell(fn)
                 if isinstance(cell, ObjectCell) and hasattr(cell.cls, "__call__"):  # noqa: B004
                     return self.call_value(self.attribute(fn, "__call__"), args, kwargs)
-        self.refuse(
+        self.refuse_unknown(
+            fn,
             "a call of a value that is not a function known at compile time",
             "pass the function itself as an argument, or choose it with an `if` around the call",
         )
@@ -160,6 +162,18 @@ class Calls(Statements):
 
     def call_function(self, fn: FunctionType, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """Inline a call of a Python function."""
+        if self._enters_a_library(fn):
+            with entered(fn, self.builder.loc):
+                return self._call_source(fn, args, kwargs)
+        return self._call_source(fn, args, kwargs)
+
+    def _enters_a_library(self, fn: FunctionType) -> bool:
+        """Whether a call leads from the user's own code into an installed package."""
+        return is_library(fn.__code__.co_filename) and not any(
+            is_library(f.body.source.file) for f in self.frames if not f.body.is_prelude
+        )
+
+    def _call_source(self, fn: FunctionType, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         body = body_of(fn)
         if self.environment is not None:
             self.environment.watch(fn)

@@ -97,5 +97,8 @@ class Context(Protocol):
     def truth(self, value: Value) -> Value:
         """Python's bool() of a value: Known or Num."""
 
+    def refuse_unknown(self, value: Value, reason: str, hint: str, node: ast.AST | None = None) -> NoReturn:
+        """Refuse what needs to know more of a value; names the function without a rule that it comes from."""
+
     def refuse(self, reason: str, hint: str = "", node: ast.AST | None = None) -> NoReturn:
         """Raise UnsupportedError at the current place."""

@@ -223,8 +223,8 @@ class Expressions(Sharing):
         """Python's ValueError where a value of run-time length has not so many items."""
         style = self.style(value)
         if not isinstance(style, Array | ListOf) or (isinstance(style, Array) and not style.axes):
-            self.refuse(
-                "the number of items is not known at compile time", "index the items one by one", node
+            self.refuse_unknown(
+                value, "the number of items is not known at compile time", "index the items one by one", node
             )
         body = prelude.check_at_least if at_least else prelude.check_length
         self.call_value(Known(body), [value, Known(count)], {})

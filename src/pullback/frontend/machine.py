@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pullback.errors import Loc, UnsupportedError
+from pullback.errors import Loc, NoRuleError, UnsupportedError
 from pullback.frontend.bodies import Frame
 from pullback.frontend.environment import Environment, NeedStatic
 from pullback.frontend.refusals import refusal
@@ -163,6 +163,17 @@ class Core(ABC):
     def refuse(self, reason: str, hint: str = "", node: ast.AST | None = None) -> NoReturn:
         """Raise UnsupportedError at the current place."""
         raise UnsupportedError(reason, loc=self.place(node), hint=hint)
+
+    def refuse_unknown(self, value: Value, reason: str, hint: str, node: ast.AST | None = None) -> NoReturn:
+        """Refuse what needs to know more of a value; names the function without a rule that it comes from."""
+        origin = getattr(self.style(value), "origin", "")
+        if not origin:
+            self.refuse(reason, hint, node)
+        raise NoRuleError(
+            f"{reason}: it comes from `{origin}`, which has no rule",
+            loc=self.place(node),
+            hint=f"give `{origin}` a rule with pb.rule; or call it outside, and pass what it returns as an argument",
+        )
 
     # -------------------------------------------------------------------------------------- values and operands
 

@@ -608,4 +608,6 @@ format_ = Op("format", lambda fmt, *args: fmt.format(*args), lambda *a: Foreign(
 # truth value of an operand as Python's bool
 truth = Op("bool", bool, _truth_style, cheap=True)
 # getattr on an opaque run-time object; args: object, name (Const)
-attribute = Op("attribute", getattr, lambda obj, name: Anything(), Alias("maybe", (0,)))
+attribute = Op(
+    "attribute", getattr, lambda obj, name: Anything(getattr(obj, "origin", "")), Alias("maybe", (0,))
+)

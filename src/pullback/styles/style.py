@@ -16,7 +16,7 @@ not one: only length 1 broadcasts).  Joins make the differing part unknown.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -170,7 +170,9 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """A run-time object of which nothing is known."""
+    """A run-time object of which nothing is known; `origin` names the function without a rule that it comes from."""
+
+    origin: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from pullback.markers import broadcast
 from pullback.rules.kinds import NonDifferentiable, Rule
 from pullback.rules.lookup import Decision, Site, resolve
 from pullback.rules.registry import is_nondifferentiable, op_of
+from pullback.styles.style import Anything
 from pullback.transform.reverse_access import ACCESS_RULES
 
 _CONSTANT_CORE = frozenset(
@@ -76,6 +77,9 @@ class Choices:
         rule = self.decision(call).rule
         if rule is None:
             name = call.op.numpy_path or call.op.name
+            origin = next((x.origin for x in map(style_of, call.args) if isinstance(x, Anything)), "")
+            if origin:  # the rules may be there, and need to know what they are of
+                name = origin
             raise NoRuleError(
                 f"`{name}` has no rule, and a derivative passes through it",
                 loc=call.loc,

@@ -79,15 +79,16 @@ def operation(fn: Any) -> Op:
         return found
     if fn not in _unknown:
         path = path_of(fn)
-        _unknown[fn] = Op(path or name_of(fn), fn, _anything, numpy_path=path, fn=fn)
+        name = path or name_of(fn)
+        _unknown[fn] = Op(name, fn, _anything_from(name), numpy_path=path, fn=fn)
     return _unknown[fn]
 
 
 _unknown: dict[Any, Op] = {}
 
 
-def _anything(*_: Any, **__: Any) -> Anything:
-    return Anything()
+def _anything_from(name: str) -> Callable[..., Anything]:
+    return lambda *_, **__: Anything(name)
 
 
 def inline(ctx: Context, fn: Callable[..., Any], *args: Value, **kwargs: Value) -> Value:

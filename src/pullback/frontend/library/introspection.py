@@ -39,8 +39,10 @@ def isinstance_(ctx: Context, value: Value, classes: Value) -> Value:
         return Known(isinstance(value.obj, wanted))
     found = facts.types_of(ctx, value)
     if found is None:
-        ctx.refuse(
-            "`isinstance` of a value whose type is known at run time only", "compare by another property"
+        ctx.refuse_unknown(
+            value,
+            "`isinstance` of a value whose type is known at run time only",
+            "compare by another property",
         )
     answers = {issubclass(t, wanted) for t in found}
     if len(answers) != 1:
@@ -78,7 +80,8 @@ def callable_(ctx: Context, value: Value) -> Value:
         return Known(callable(value.obj))
     found = facts.types_of(ctx, value)
     if found is None:
-        ctx.refuse(
+        ctx.refuse_unknown(
+            value,
             "`callable` of a value of which the compiler knows nothing",
             "pass functions as arguments of their own",
         )

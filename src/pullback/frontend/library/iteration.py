@@ -60,7 +60,8 @@ def needed(ctx: Context, value: Value, what: str) -> IterValue:
     """The value as something to run over; refused where it cannot be."""
     found = iterator(ctx, value)
     if found is None:
-        ctx.refuse(
+        ctx.refuse_unknown(
+            value,
             f"{what}: cannot run over a value of which the compiler does not know that it has items",
             "pass an array of known rank, a list, a tuple or a range",
         )
