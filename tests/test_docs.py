@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import pullback
+
 ROOT = Path(__file__).parent.parent
 
 _spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
@@ -41,3 +43,11 @@ def test_every_stage_is_in_the_tour() -> None:
         p.name for p in (ROOT / "src" / "pullback").iterdir() if p.is_dir() and not p.name.startswith("_")
     ]
     assert [r for r in rooms if f"`{r}/`" not in tour] == []
+
+
+@pytest.mark.parametrize("name", pullback.__all__)
+def test_public_names_are_documented_and_tested(name: str) -> None:
+    assert re.search(rf"`{name}\b", (ROOT / "docs" / "api.md").read_text())
+    tests = [p.read_text() for p in (ROOT / "tests").glob("**/test_*.py") if p.name != "test_docs.py"]
+    assert any(re.search(rf"\b{name}\b", text) for text in tests)
+    assert getattr(pullback, name).__doc__
