@@ -80,11 +80,9 @@ def _place(function: Function, values: Sequence[Any], kind: type[Exception]) -> 
     try:
         for param, value in zip(function.params, values, strict=True):
             replay.bind(param.tree, value)
-        if issubclass(kind, Warning | FloatingPointError):
-            replay.block(function.body)  # it is the warning that is looked for
-        else:
-            with np.errstate(all="ignore"):
-                replay.block(function.body)
+        wanted = issubclass(kind, Warning | FloatingPointError)  # then it is the warning that is looked for
+        with np.errstate() if wanted else np.errstate(all="ignore"):
+            replay.block(function.body)
     except kind:
         return replay.loc
     except Exception:
