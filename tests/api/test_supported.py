@@ -310,7 +310,7 @@ REFUSED: dict[str, list[tuple[Callable[..., Any], Any]]] = {
     "Recursion": [(growing_recursion, X)],
     "Data": [(set_of_active, X), (np.sum, np.array([1.0, "a"], dtype=object))],
     "NumPy": [
-        (lambda x: np.cov(x), X),
+        (lambda x: np.poly(x).sum(), X),
         (lambda x: np.linalg.lstsq(np.outer(x, x), x, rcond=None)[0].sum(), X),
     ],
     "Derivatives": [(lambda x: pb.grad(lambda y: y**3)(x), 2.0), (lambda x: 2.0 * x, 3)],
