@@ -89,10 +89,14 @@ def load(package: str, names: Sequence[str]) -> None:
         if package in tables.loaded or package in tables.loading:
             return
         tables.loading.add(package)
-        for name in names:
-            importlib.import_module(f"pullback.rules.{package}.{name}")
-        tables.loading.discard(package)
-        tables.loaded.add(package)  # only now: other threads wait until all is there
+        try:
+            for name in names:
+                importlib.import_module(f"pullback.rules.{package}.{name}")
+            tables.loaded.add(package)  # only now: other threads wait until all is there
+        finally:
+            tables.loading.discard(
+                package
+            )  # interrupted: the next call goes on, a rule at the same place is replaced
 
 
 def load_operations() -> None:
