@@ -293,3 +293,14 @@ def defaultdict_and_ordereddict(x):
     o["b"] = x[1]
     total = sum(sum(v) for v in groups.values()) * len(groups)
     return d[0] * d[1] + total + ("a" in groups) + sum(o.values()) * o["a"]
+
+
+@program(numbers(6))
+def lists_stored_into_arrays(x):
+    y = np.zeros((2, 3))
+    y[0] = [v * v for v in x[:3]]
+    y[1, :] = [v * 2 for v in x[3:]]
+    z = np.zeros((2, 3))
+    z[...] = [v + y[0, 1] for v in x[3:]]
+    z += [v**3 for v in x[:3]]
+    return np.sum(y * y * z) + np.sum(np.hypot([v for v in x[:3]], z))

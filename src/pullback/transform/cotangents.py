@@ -231,6 +231,9 @@ def distribute(builder: Builder, operand: Operand, bar: Operand) -> list[tuple[V
     A cotangent that is one array is of what NumPy makes of the list: it is unbroadcast to that before it is shared out.
     """
     if isinstance(operand, Var):
+        if isinstance(operand.style, ListOf) and isinstance(style_of(bar), Array):
+            bar = fit(builder, bar, builder.call(numpy_op(np.array), operand, hint="t"))
+            bar = as_list(builder, bar, operand.style)
         return [(operand, bar)]
     if not isinstance(operand, Pack):
         return []
@@ -252,3 +255,15 @@ def _item(builder: Builder, bar: Operand, i: int) -> Operand:
         index = Pack("index", (Const(i),))
         return builder.call(core.load, bar, index, hint="item_bar")
     return builder.call(core.list_get, bar, Const(i), hint="item_bar")
+
+
+def as_list(builder: Builder, bar: Operand, style: ListOf) -> Operand:
+    """The cotangent of a run-time list from an array whose first axes run over its items, and over theirs."""
+    if not isinstance(style_of(bar), Array):
+        return bar
+    depth, inner = 1, style.elem
+    while isinstance(inner, ListOf | Tup):
+        depth, inner = depth + 1, core._list_get_style(inner, PY_INT)
+    if depth == 1:
+        return builder.call(core.list_rows, bar, hint="items_bar")
+    return builder.call(core.nested_rows, bar, Const(depth), hint="items_bar")

@@ -22,11 +22,11 @@ from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Call, Const, Operand, Pack, Stmt, Var
 from pullback.ir.walk import variables, variables_in
 from pullback.rules.kinds import BuilderRule, NonDifferentiable, Opaque, Row, Structured
-from pullback.styles.style import PY_INT, Array, ListOf, Tup, kind
+from pullback.styles.style import ListOf, kind
 from pullback.transform.bars import Bars
 from pullback.transform.callees import pull_back_callee
 from pullback.transform.choose import Choices, scalar_call
-from pullback.transform.cotangents import distribute, fit, numpy_op
+from pullback.transform.cotangents import as_list, distribute, fit, numpy_op
 from pullback.transform.opaque import opaque_call
 from pullback.transform.reverse_access import ACCESS_RULES
 
@@ -210,19 +210,8 @@ def _check_covered(sweep: Sweeping, call: Call, covered: Iterable[Operand]) -> N
 def _into(sweep: Sweeping, operand: Operand, bar: Operand, shaped: bool = False) -> None:
     if isinstance(bar, Const) and bar.value is None:
         return
+    # of the shape that NumPy makes of the list
     if isinstance(operand, Var) and isinstance(operand.style, ListOf):
-        bar = _as_list(sweep.builder, bar, operand.style)
+        bar = as_list(sweep.builder, bar, operand.style)
     if any(sweep.is_active(v) for v in variables(operand)):
         _contribute(sweep, operand, bar, shaped)
-
-
-def _as_list(builder: Builder, bar: Operand, style: ListOf) -> Operand:
-    """The cotangent of a run-time list from an array whose first axes run over its items, and over theirs."""
-    if not isinstance(style_of(bar), Array):
-        return bar
-    depth, inner = 1, style.elem
-    while isinstance(inner, ListOf | Tup):
-        depth, inner = depth + 1, core._list_get_style(inner, PY_INT)
-    if depth == 1:
-        return builder.call(core.list_rows, bar, hint="items_bar")
-    return builder.call(core.nested_rows, bar, Const(depth), hint="items_bar")
