@@ -61,3 +61,34 @@ def test_gradient(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
             assert np.asarray(g).dtype == np.asarray(args[i]).dtype
             allowed = (1e-2 if single else 1e-6) * max(1.0, float(np.max(np.abs(w), initial=0.0)))
             np.testing.assert_allclose(g, w, rtol=0, atol=allowed)
+
+
+SINGLE = np.array([0.5, -0.25, 2.0], np.float32)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda a: np.r_[a, 1.0],
+        lambda a: np.r_[0, a[0], a, a[1] * 2.0],
+        lambda a: np.linspace(a[0], 1, 3),
+        lambda a: np.linspace(0.0, a[1], 3),
+        lambda a: np.linspace(a, 1.0, 3),
+        lambda a: np.diff(a, prepend=0.0, append=1),
+        lambda a: np.diff(a, prepend=a[:1]),
+    ],
+)
+def test_numbers_of_python_beside_float32(fn: Any) -> None:
+    """The value has NumPy's dtype, the gradient that of the argument."""
+    value, pullback = pb.vjp(pb.differentiable(debug=True)(fn), SINGLE)
+    expected = fn(SINGLE)
+    assert value.dtype == expected.dtype
+    np.testing.assert_array_equal(value, expected)
+    seed = np.cos(np.arange(value.size)).reshape(value.shape).astype(value.dtype)
+    bar = pullback(seed)
+    bar = bar[0] if isinstance(bar, tuple) else bar
+    assert bar.dtype == np.float32
+    moved = [
+        (np.sum(seed * fn(SINGLE + d)) - np.sum(seed * fn(SINGLE - d))) / 2 for d in np.eye(3, dtype="f")
+    ]
+    np.testing.assert_allclose(bar, moved, rtol=1e-5, atol=1e-5)

@@ -58,11 +58,29 @@ def rows(ctx: Context, index: Value) -> Value:
     """`np.r_[a, 0.0, b]`: numbers and vectors one after another."""
     parts = _parts(ctx, index, "np.r_")
     if all(facts.rank(ctx, p) in (0, 1) for p in parts):
-        vectors = [p if facts.rank(ctx, p) == 1 else emit(ctx, np.array, TupleValue((p,))) for p in parts]
+        vectors = [p if facts.rank(ctx, p) == 1 else _one_row(ctx, p, parts) for p in parts]
         return emit(ctx, np.concatenate, TupleValue(tuple(vectors)))
     if any(facts.rank(ctx, p) == 0 for p in parts):
         ctx.refuse("`np.r_` of numbers together with matrices", "use np.concatenate")
     return emit(ctx, np.concatenate, TupleValue(tuple(parts)))
+
+
+def _one_row(ctx: Context, number: Value, parts: list[Value]) -> Value:
+    """A number as a vector, of the dtype of all parts if it is one of Python's."""
+    style = facts.scalar_style(ctx, number)
+    found = [_promoting(ctx, p) for p in parts]
+    if style is None or not style.weak or any(x is None for x in found):
+        return emit(ctx, np.array, TupleValue((number,)))
+    dtype = Known(np.result_type(*found))
+    return numpy_calls.call(ctx, np.array, [TupleValue((number,))], {"dtype": dtype})
+
+
+def _promoting(ctx: Context, part: Value) -> Any:
+    """What stands for a value when NumPy looks for the dtype of several: a number of Python, or the dtype."""
+    style = facts.scalar_style(ctx, part)
+    if style is not None and style.weak:
+        return {"b": True, "i": 1, "f": 1.0, "c": 1j}.get(style.kind)
+    return facts.dtype_of(ctx, part)
 
 
 def _itself(ctx: Context, index: Value) -> Value:

@@ -20,6 +20,7 @@ from pullback.rules.ops.infer import (
     UNKNOWN,
     ZERO,
     Axes,
+    DType,
     array,
     axes_of,
     contiguous,
@@ -189,9 +190,25 @@ def _spaced(fn: Any) -> Any:
     return style
 
 
+def _dtype_of_spaced(fn: Any, start: Style, stop: Style) -> tuple[DType, str]:
+    """The dtype of a range between two ends; Python's numbers take that of the other end."""
+    ends = [numeric(x) for x in (start, stop)]
+    weak = [_NUMBERS.get(x.kind) if isinstance(x, Scalar) and x.weak else None for x in ends]
+    arrays = [x for x, number in zip(ends, weak, strict=True) if number is None]
+
+    def spaced(*given: Any) -> Any:
+        left = iter(given)
+        return fn(*[next(left) if number is None else number for number in weak], 2)
+
+    return probed(spaced, *arrays)
+
+
+_NUMBERS: dict[str, Any] = {"b": True, "i": 1, "f": 1.0, "c": 1j}
+
+
 def _spaced_style(fn: Any, start: Style, stop: Style, num: Style, more: dict[str, Style]) -> Any:
     asked = known_dtype(more.get("dtype", NONE))
-    made, top = probed(lambda a, b: fn(a, b, 2), start, stop)
+    made, top = _dtype_of_spaced(fn, start, stop)
     if asked is not None:
         made = None if asked is UNKNOWN else asked
     a, b = axes_of(start), axes_of(stop)

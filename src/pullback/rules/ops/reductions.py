@@ -226,7 +226,8 @@ def _cumulative(fn: Callable[..., Any]) -> Callable[..., Any]:
 def _diff_style(
     a: Style, n: Style = ONE, axis: Style = LAST, prepend: Style = NONE, append: Style = NONE
 ) -> Style:
-    dtype, top = probed(np.diff, a)
+    given = [x for x in (prepend, append) if x != NONE]
+    dtype, top = probed(_diff_of_all, a, *given)
     axes, at, times = axes_of(a), known(axis), known(n)
     if axes is None or not isinstance(at, int):
         return array(dtype, one_like(axes), False, top)
@@ -236,6 +237,10 @@ def _diff_style(
     plain = prepend == NONE and append == NONE and isinstance(times, int)
     length = shorten(axes[where], times) if plain else fresh_dim()
     return array(dtype, (*axes[:where], length, *axes[where + 1 :]), contiguous(a), top)
+
+
+def _diff_of_all(*parts: Any) -> Any:
+    return np.diff(np.concatenate(parts))
 
 
 def _ediff1d_style(ary: Style, to_end: Style = NONE, to_begin: Style = NONE) -> Style:
