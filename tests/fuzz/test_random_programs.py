@@ -18,7 +18,7 @@ from tests.fuzz.generate import program
 
 CHUNK = 250
 REASONS = (
-    r"a write into an array that may share memory with another value",
+    r"a write into an array that may share memory with (another value|`\w+`)",
     r"this write may change `\w+`, which may share memory with what is written here",
     r"`abs` of a number that is Python's on one path and NumPy's on another",
 )
