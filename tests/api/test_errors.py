@@ -51,6 +51,31 @@ def test_complex_result() -> None:
         pb.grad(lambda x: x * 1j)(3.0)
 
 
+@pytest.mark.parametrize(
+    ("f", "what"),
+    [
+        (lambda x: np.sum(x > 0.5), "an integer"),
+        (lambda x: np.argmax(x), "an integer"),
+        (lambda x: int(x[0]), "an integer"),
+        (lambda x: np.all(x > 0.5), "a boolean"),
+    ],
+)
+def test_an_integer_result_has_no_derivative(f: Any, what: str) -> None:
+    with pytest.raises(ArgumentError, match=f"returns {what}, which has no derivative"):
+        pb.grad(f)(np.ones(3))
+
+
+def test_a_loop_that_does_not_run_may_leave_an_integer() -> None:
+    def f(x: Any, n: Any) -> Any:
+        s = 0
+        for i in range(n):
+            s += x[i] ** 2
+        return s
+
+    np.testing.assert_array_equal(pb.grad(f)(np.ones(2), 0), [0.0, 0.0])
+    np.testing.assert_array_equal(pb.grad(f)(np.ones(2), 1), [2.0, 0.0])
+
+
 def test_has_aux_needs_a_pair() -> None:
     with pytest.raises(ArgumentError, match=r"\(value, aux\)"):
         pb.value_and_grad(lambda x: x, has_aux=True)(3.0)

@@ -76,6 +76,11 @@ def _check_constant(name: str, value: Any) -> None:
 
 
 def _check_real(name: str, what: str) -> None:
+    if what in "bi":
+        raise ArgumentError(
+            f"`{name}` returns {'a boolean' if what == 'b' else 'an integer'}, which has no derivative",
+            hint="return the number before it is rounded, compared or counted",
+        )
     if what == "c":
         raise ArgumentError(
             f"`{name}` returns a complex number; a gradient is of a real scalar (holomorphic or not)",
