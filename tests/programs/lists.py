@@ -304,3 +304,31 @@ def lists_stored_into_arrays(x):
     z[...] = [v + y[0, 1] for v in x[3:]]
     z += [v**3 for v in x[:3]]
     return np.sum(y * y * z) + np.sum(np.hypot([v for v in x[:3]], z))
+
+
+@program(numbers(5), refused="itself an item of a list of run-time length")
+def a_write_to_an_inner_list(x):
+    pairs = []
+    for v in x:
+        pairs.append([v, 1])
+    pairs[2][0] = x[0] * 4
+    return pairs[2][0]
+
+
+@program(numbers(5), refused="itself an item of a list of run-time length")
+def an_inner_list_grows(x):
+    pairs = []
+    for v in x:
+        pairs.append([v, v])
+    pairs[2].append(x[0])
+    return pairs[2][0] * len(pairs[2])
+
+
+@program(numbers(5), refused="itself an item of a list of run-time length")
+def inner_lists_written_in_a_loop(x):
+    pairs = []
+    for v in x:
+        pairs.append([v, v])
+    for pair in pairs:
+        pair[0] = pair[0] * 2
+    return pairs[2][0]

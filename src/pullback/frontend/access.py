@@ -151,9 +151,12 @@ class Access(Expressions):
             part = self.builder.call(core.list_slice, self.operand(owner), self._entry(index), hint="items")
             numbers = isinstance(core._list_get_style(self.style(owner), Anything()), Scalar)
             return self.wrap(part, [] if numbers else [owner])
-        return self.wrap(
+        item = self.wrap(
             self.builder.call(core.list_get, self.operand(owner), self.operand(index), hint="item"), [owner]
         )
+        if isinstance(item, CellRef):
+            self.items_of_lists.add(item.cell)
+        return item
 
     def _known_item(self, owner: Known, obj: Any, index: Value) -> Value:
         found = library.subscript(self, obj, index)

@@ -93,6 +93,9 @@ class Core(ABC):
         self.unrollable: list[Any] = []
         self.outside_cells: dict[int, Cell] = {}  # of implicit parameters: never written, so in no state
         self.parameter_of: dict[int, str] = {}  # the storages of parameters
+        self.items_of_lists: set[int] = (
+            set()
+        )  # lists read from lists of run-time length, at a position not known
         self.risky: set[int] = set()  # storages that a frozen reference may share
         self._loads: list[dict[Any, tuple[Var, Operand, tuple[Pack, ...]]]] = [{}]
         self._ids = itertools.count(1)
@@ -463,6 +466,11 @@ class Core(ABC):
             self.refuse(
                 "a write to something that is not known to be one list, dict or object",
                 "keep one name for it, or copy it",
+            )
+        if value.cell in self.items_of_lists:
+            self.refuse(
+                "a write to a list that is itself an item of a list of run-time length",
+                "put a new list in its place: items[i] = [...]",
             )
         old = self.content(value.cell)
         self._note_write(old, value.cell, items=False)
