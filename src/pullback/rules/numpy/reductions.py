@@ -268,6 +268,7 @@ def nanprod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None, 
         case(M, weights=M * M + 1),
         case(M, axis=0, weights=np.array([1.0, 2.0])),
         case(V, weights=np.array([1.0, 2.0, 0.5])),
+        case([0.5, 2.0], weights=[1.0, 3.0]),
     ),
 )
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False, out, out_bar):
@@ -277,7 +278,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False, out, 
         return np.broadcast_to(bar / count(a, axis), np.shape(a)), None
     w = along(conj(weights), a, axis)
     share = bar / np.sum(np.broadcast_to(w, np.shape(a)), axis=axis, keepdims=True)
-    w_bar = share * conj(a - spread(out, axis, keepdims))
+    w_bar = share * conj(np.asarray(a) - spread(out, axis, keepdims))
     if np.ndim(weights) == np.ndim(a):
         return share * w, w_bar
     rest = tuple(k for k in range(np.ndim(a)) if k != axis % np.ndim(a))
