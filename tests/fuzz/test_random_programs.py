@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from tests.fuzz.check import check
 from tests.fuzz.generate import program
 
+from pullback.frontend import apart
+
 CHUNK = 250
 REASONS = (
     r"a write into an array that may share memory with (another value|`\w+`)",
@@ -59,3 +61,14 @@ def test_programs_are_what_they_are_said_to_be() -> None:
 @pytest.mark.parametrize("number", range(5))
 def test_a_seed_gives_one_program(number: int) -> None:
     assert program(number) == program(number)
+
+
+@pytest.mark.parametrize("first", range(0, 120, 40))
+def test_programs_with_every_helper_compiled_apart(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first programs again, where a function that is called twice is never inlined."""
+    monkeypatch.setattr(apart, "LARGE", -1)
+    counts: Counter[str] = Counter()
+    for number in range(first, first + 40):
+        check(number, counts)
+    assert counts["programs"] == 40
+    assert counts["refused"] <= 2, counts

@@ -13,6 +13,7 @@ from apply_rule import differences, seed
 from compiled import Program, gradients, load_programs
 from test_rules import OTHERS, cases_of, close, describe, positions, rule_id
 
+import pullback as pb
 from pullback.errors import UnsupportedError
 from pullback.rules.kinds import Case, Rule
 from pullback.rules.registry import op_of
@@ -73,3 +74,27 @@ def test_complex_operands(rule: Rule, tmp_path: Path) -> None:
             if not close(found[k], expected, 1e-6):
                 wrong.append(f"{describe(case)}: operand {k}: {found[k]} found, {expected} expected")
     assert not wrong, "\n".join(wrong)
+
+
+HERMITIAN = np.array([[2.0, 0.5 - 0.3j, 0.1j], [0.5 + 0.3j, -1.0, 0.7], [-0.1j, 0.7, 0.4]])
+
+
+def test_eigenvectors_of_any_phase() -> None:
+    def f(a: Any) -> Any:
+        w, v = np.linalg.eigh(a)
+        return np.sum(w * np.abs(v[0]) ** 2) + np.abs(v[1, 1] * np.conj(v[2, 1]))
+
+    pb.check_gradients(f, HERMITIAN)
+
+
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_what_depends_on_the_phase_of_eigenvectors_is_refused(dtype: Any) -> None:
+    def f(a: Any) -> Any:
+        return np.sum(np.linalg.eigh(a)[1].real)
+
+    a = HERMITIAN.astype(dtype)
+    with pytest.raises(ValueError, match="depends on the phase"):
+        pb.grad(f)(a)
+    _, pull = pb.vjp(f, a)
+    with pytest.raises(ValueError, match="depends on the phase"):
+        pull(dtype(1).real)

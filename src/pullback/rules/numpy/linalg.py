@@ -136,6 +136,19 @@ def pinv(a, *, out, out_bar):
 # ---------------------------------------------------------------------------------------------- eigenproblems
 
 
+def refuse_phase(turned, v_bar):
+    """Complex eigenvectors may have any phase: what depends on it has no derivative.
+
+    Turning vector i by a small angle changes the function by the imaginary part of entry (i, i) of v^H v_bar; what
+    rounding leaves there is small beside v_bar.
+    """
+    change = np.max(np.abs(np.imag(np.diagonal(turned, axis1=-2, axis2=-1))), initial=0.0)
+    if change > 1e-4 * np.max(np.abs(v_bar), initial=0.0):
+        raise ValueError(
+            "np.linalg.eigh: the function depends on the phase of complex eigenvectors, which is arbitrary"
+        )
+
+
 @rule(np.linalg.eigh, cases=(case(SYM), case(SYMS), case(SYM, "U")))
 def eigh(a, UPLO="L", *, out, out_bar):
     """v (diag(w_bar) + f * (v^H v_bar)) v^H, f_ij = 1 / (w_j - w_i).
@@ -151,7 +164,10 @@ def eigh(a, UPLO="L", *, out, out_bar):
     gaps = np.expand_dims(w, -2) - np.expand_dims(w, -1)
     same = gaps == 0
     f = np.where(same, 0, 1 / np.where(same, 1, gaps))
-    inner = f * (h @ v_bar)
+    turned = h @ v_bar
+    if np.iscomplexobj(turned):
+        refuse_phase(turned, v_bar)
+    inner = f * turned
     if w_bar is None:
         return read_triangle(v @ inner @ h, UPLO == "U")
     return read_triangle((v * np.expand_dims(w_bar, -2)) @ h + v @ inner @ h, UPLO == "U")
