@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pullback import runtime
 from pullback.ir.nodes import ABSENT, UNDEF, Alias, Call, Const, Op, Pack
 from pullback.styles.broadcast import as_array, broadcast_axes, elementwise, ufunc_dtypes, ufunc_style
 from pullback.styles.indexing import index_array, is_basic
@@ -160,9 +161,7 @@ accumulate = Op("accumulate", _accumulate, _accumulate_style, writes=True)
 
 def _scale(bar: Any, partial: Any, selects: bool = False) -> Any:
     with np.errstate(all="ignore"):
-        product = np.multiply(bar, partial)
-        zero = np.equal(bar, 0) | np.equal(partial, 0) if selects else np.equal(bar, 0)
-        return np.where(zero, np.zeros_like(product), product)[()]
+        return runtime.scale(bar, partial, selects)
 
 
 def _scale_style(bar: Style, partial: Style, selects: Style = Static(False)) -> Style:  # noqa: B008
@@ -172,17 +171,6 @@ def _scale_style(bar: Style, partial: Style, selects: Style = Static(False)) -> 
 
 
 scale = Op("scale", _scale, _scale_style, cheap=True, elementwise=True)
-
-
-def _unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
-    """Sum a cotangent back to an operand's shape: over prepended axes, and over axes where the operand has length 1."""
-    extra = np.ndim(bar) - len(shape)
-    axes = tuple(range(extra)) + tuple(
-        extra + i for i, n in enumerate(shape) if n == 1 and np.shape(bar)[extra + i] != 1
-    )
-    if axes:
-        bar = np.sum(bar, axis=axes, keepdims=True)
-    return np.reshape(bar, shape) if extra > 0 else bar
 
 
 def _unbroadcast_style(bar: Style, shape: Style) -> Style:
@@ -218,33 +206,13 @@ same = Op("same", np.asarray, lambda x: Array(None, None), Alias("maybe", (0,)),
 copy = Op("copy", lambda x: np.array(x, order="K"), _same_as_first)  # x.copy()
 
 unbroadcast = Op(
-    "unbroadcast", _unbroadcast, _unbroadcast_style, Alias("maybe", (0,)), numpy_path="unbroadcast"
+    "unbroadcast", runtime.unbroadcast, _unbroadcast_style, Alias("maybe", (0,)), numpy_path="unbroadcast"
 )
 
 
-def _project(bar: Any, like: Any) -> Any:
-    """A cotangent in the space of its primal: real where that is real, its dtype, a Python number where it is one."""
-    kind = (
-        np.result_type(like).kind
-        if isinstance(like, np.ndarray | np.generic)
-        else np.asarray(like).dtype.kind
-    )
-    if kind != "c" and np.iscomplexobj(bar):
-        bar = np.real(bar)
-    if isinstance(like, np.ndarray):
-        return np.asarray(bar, dtype=like.dtype)
-    if isinstance(like, np.generic):
-        return np.asarray(bar).astype(like.dtype)[()]
-    return complex(bar) if kind == "c" else float(bar)
-
-
-project = Op("project", _project, lambda bar, like: numeric(like), Alias("maybe", (0,)), numpy_path="project")
-
-
-def _cast(bar: Any, dtype: Any) -> Any:
-    if np.iscomplexobj(bar) and np.dtype(dtype).kind != "c":
-        bar = np.real(bar)
-    return np.asarray(bar).astype(dtype, copy=False)[()]
+project = Op(
+    "project", runtime.project, lambda bar, like: numeric(like), Alias("maybe", (0,)), numpy_path="project"
+)
 
 
 def _cast_style(bar: Style, dtype: Style) -> Style:
@@ -255,7 +223,7 @@ def _cast_style(bar: Style, dtype: Style) -> Style:
 
 
 cast = Op(
-    "cast", _cast, _cast_style, Alias("maybe", (0,))
+    "cast", runtime.cast, _cast_style, Alias("maybe", (0,))
 )  # real part if needed, then astype(dtype, copy=False)
 
 
@@ -500,35 +468,6 @@ list_join = Op(
 )
 
 
-def _zeros_list(items: Any) -> Any:
-    """A loose zero for each item of a list, of the lists in it too."""
-    return [_zeros_list(item) if isinstance(item, list) else 0.0 for item in items]
-
-
-def _add_lists(a: Any, b: Any) -> Any:
-    """Item by item, of lists in lists too; None and a loose zero add nothing."""
-    if b is None or (type(b) is float and b == 0.0):
-        return a
-    if not isinstance(b, list | tuple):
-        return b if type(a) is float and a == 0.0 else a + b
-    if not isinstance(a, list | tuple):
-        a = [0.0] * len(b)
-    return [_add_lists(x, y) for x, y in zip(a, b, strict=True)]
-
-
-def _nested_rows(x: Any, depth: int) -> Any:
-    """An array as lists in lists."""
-    return [_nested_rows(row, depth - 1) for row in x] if depth else x
-
-
-def _spread_list(items: Any, n: int, window: slice) -> Any:
-    """`n` loose zeros with `items` where a slice goes."""
-    out: list[Any] = [0.0] * n
-    for place, item in zip(range(n)[window], items, strict=True):
-        out[place] = item
-    return out
-
-
 def _spread_list_style(items: Style, n: Style, window: Style) -> Style:
     return items
 
@@ -542,12 +481,12 @@ def _zeros_list_style(items: Style) -> Style:
     )
 
 
-zeros_list = Op("zeros_list", _zeros_list, _zeros_list_style, numpy_path="zeros_list")
+zeros_list = Op("zeros_list", runtime.zeros_list, _zeros_list_style, numpy_path="zeros_list")
 add_lists = Op(
-    "add_lists", _add_lists, lambda a, b: join(a, b), Alias("maybe", (0, 1)), numpy_path="add_lists"
+    "add_lists", runtime.add_lists, lambda a, b: join(a, b), Alias("maybe", (0, 1)), numpy_path="add_lists"
 )
 spread_list = Op(
-    "spread_list", _spread_list, _spread_list_style, Alias("maybe", (0,)), numpy_path="spread_list"
+    "spread_list", runtime.spread_list, _spread_list_style, Alias("maybe", (0,)), numpy_path="spread_list"
 )
 list_rows = Op(
     "list_rows",
@@ -567,7 +506,7 @@ def _nested_rows_style(x: Style, depth: Style) -> Style:
 
 
 nested_rows = Op(
-    "nested_rows", _nested_rows, _nested_rows_style, Alias("view", (0,)), numpy_path="nested_rows"
+    "nested_rows", runtime.nested_rows, _nested_rows_style, Alias("view", (0,)), numpy_path="nested_rows"
 )
 
 # --------------------------------------------------------------------------------------------------- effects
