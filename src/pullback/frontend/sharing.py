@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from pullback.errors import AliasError
-from pullback.frontend.machine import contents
 from pullback.frontend.names import Names
+from pullback.frontend.storages import contents
 from pullback.frontend.values import (
     ArrayRef,
     BoundMethod,
