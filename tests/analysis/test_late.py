@@ -173,5 +173,7 @@ def test_reads_and_writes_in_every_order(programs: ModuleType, number: int) -> N
     try:
         function(x)
     except ValueError:  # a read of the wrong length for its write
-        pytest.skip("not a program")
+        with pytest.raises(ValueError):
+            pb.grad(function)(x)
+        return
     np.testing.assert_allclose(pb.grad(function)(x), numeric_gradient(function, x), rtol=1e-6, atol=1e-7)

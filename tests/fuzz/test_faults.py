@@ -19,7 +19,7 @@ def test_there_are_enough() -> None:
 def test_found(name: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     fault = FAULTS[name]
     if fault.late and not request.config.getoption("--long"):
-        pytest.skip("runs under --long")
+        pytest.skip("found after more than 1,000 programs: runs under --long")
     fault.apply(monkeypatch)
     for number in range(LIMIT):
         try:
