@@ -1,0 +1,7 @@
+"""`bicg` in JAX."""
+
+import jax.numpy as jnp
+
+
+def loss(A, p, r):
+    return jnp.sum(r @ A) + jnp.sum(A @ p)

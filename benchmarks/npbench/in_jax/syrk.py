@@ -1,0 +1,13 @@
+"""`syrk` in JAX: a loop over the columns of A; the triangle is a mask."""
+
+import jax.numpy as jnp
+from jax import lax
+
+
+def loss(alpha, beta, C, A):
+    def column(k, lower):
+        a = A[:, k]
+        return lower + alpha * jnp.outer(a, a)
+
+    lower = lax.fori_loop(0, A.shape[1], column, beta * C)
+    return jnp.sum(jnp.tril(lower) + jnp.triu(C, 1))
