@@ -1,4 +1,4 @@
-"""Every kernel of `benchmarks/npbench` in its natural form, at tiny sizes, against differences of the plain function."""
+"""Every kernel of `benchmarks/npbench` in its natural form, at tiny sizes, against differences of it."""
 
 from __future__ import annotations
 
