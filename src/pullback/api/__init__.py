@@ -8,17 +8,18 @@ that carry no derivative (integers, booleans, strings, functions).
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, overload
 
 from pullback.api.argnums import Argnums
-from pullback.api.wrapper import BoundDifferentiable, Differentiable, Residuals
+from pullback.api.functions import GradientFunction, gradient_function
+from pullback.api.wrapper import BoundDifferentiable, Differentiable, Residuals, of
 from pullback.frontend.refusals import GRADIENT_MARK
 from pullback.pipeline import Options
 
 __all__ = [
     "BoundDifferentiable",
     "Differentiable",
+    "GradientFunction",
     "Residuals",
     "differentiable",
     "grad",
@@ -66,24 +67,7 @@ def _with(f: Any, options: Options) -> Any:
     return Differentiable(f, options)
 
 
-_DEFAULT = "__pullback_default__"  # where a plain function keeps what has been compiled for it
-
-
-def _of(f: Callable[..., Any]) -> Differentiable | BoundDifferentiable:
-    """The differentiable function of a callable: always the same one for a plain function."""
-    if isinstance(f, Differentiable | BoundDifferentiable):
-        return f
-    if not isinstance(f, FunctionType):
-        return Differentiable(f, Options())
-    found = vars(f).get(_DEFAULT)
-    if found is None or found.__wrapped__ is not f:  # a wrapper copies the attributes of what it wraps
-        found = Differentiable(f, Options())
-        vars(f)[_DEFAULT] = found
-    assert isinstance(found, Differentiable)
-    return found
-
-
-def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> GradientFunction:
     """A function that returns the value of `f` and its gradient with respect to `argnums`.
 
     argnums  position (negative ones count from the end) or name of an argument, or a sequence of them: the gradient is
@@ -96,28 +80,16 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     >>> value_and_grad(lambda x, y: x * y, argnums=(0, "y"))(2.0, 5.0)
     (10.0, (5.0, 2.0))
     """
-    return _of(f)._gradient(argnums, has_aux).function
+    return gradient_function(of(f), "value_and_grad", argnums, has_aux)
 
 
-def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> GradientFunction:
     """A function that returns the gradient of `f` with respect to `argnums` (with has_aux: the gradient and aux).
 
     >>> grad(lambda x: x * x)(3.0)
     6.0
     """
-    both = value_and_grad(f, argnums, has_aux)
-
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        return both(*args, **kwargs)[1]
-
-    def gradient_and_aux(*args: Any, **kwargs: Any) -> Any:
-        (_, aux), bars = both(*args, **kwargs)
-        return bars, aux
-
-    made = gradient_and_aux if has_aux else gradient
-    made.__name__ = made.__qualname__ = both.__name__.replace("value_and_", "", 1)
-    setattr(made, GRADIENT_MARK, True)
-    return made
+    return gradient_function(of(f), "grad", argnums, has_aux)
 
 
 def vjp(
@@ -134,7 +106,7 @@ def vjp(
     >>> value, pullback(1.0)
     (9.0, (6.0,))
     """
-    return _of(f).vjp(*args, argnums=argnums, has_aux=has_aux, **kwargs)
+    return of(f).vjp(*args, argnums=argnums, has_aux=has_aux, **kwargs)
 
 
 _methods = (Differentiable.grad, Differentiable.value_and_grad, Differentiable.vjp, Differentiable.primal)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,11 @@ from pullback.api.argnums import Argnums, Arguments, Path, is_single
 from pullback.api.callables import target_of
 from pullback.dispatch.binding import ABSENT, Front, header_of, make_binder
 from pullback.dispatch.checks import check_overlap, check_scalar, check_value
-from pullback.dispatch.dispatcher import Dispatcher
+from pullback.dispatch.dispatcher import Dispatcher, dispatcher_for
 from pullback.dispatch.entry import NoEntry, make_entry
 from pullback.dispatch.finite import finite
 from pullback.dispatch.variants import Variant
 from pullback.errors import ArgumentError
-from pullback.frontend.refusals import GRADIENT_MARK
 from pullback.pipeline import Options
 from pullback.transform.gradient import Request
 
@@ -46,8 +45,8 @@ class Gradient:
         self.has_aux = has_aux
         self.options = options
         self._front = Front(self.__name__, self._call)
-        self.function = self._front.function  # what the user calls
-        setattr(self.function, GRADIENT_MARK, True)
+        self.function = self._front.function  # what a call of the user's comes to
+        self.made: dict[str, Any] = {}  # the objects that the user calls: see `api.functions`
         self._reset()
 
     def _reset(self) -> None:
@@ -59,7 +58,7 @@ class Gradient:
         )
         self.header = header_of(self.fn)
         self._dispatchers: dict[tuple[Path, ...], Dispatcher] = {}
-        self._entries: dict[int, CodeType] = {}
+        self._entries: dict[int, CodeType | None] = {}  # None: there is no entry for this variant
         self._entry: Callable[..., Any] | None = None
         self._front.reset(self.header)
         self._binder = make_binder(self.fn, self.header)
@@ -92,7 +91,7 @@ class Gradient:
         if paths not in self._dispatchers:
             request = Request(paths, self.has_aux, is_single(self.argnums))
             strict = self.argnums is not None
-            made = Dispatcher(self.fn, self.header.names, request, self.options, strict)
+            made = dispatcher_for(self.fn, self.header.names, request, self.options, strict)
             self._dispatchers.setdefault(paths, made)
         return self._dispatchers[paths]
 
@@ -131,14 +130,14 @@ class Gradient:
     def _slow(self, values: tuple[Any, ...]) -> tuple[Any, Any]:
         """Find or compile the variant, run it, and make it the one that is tried first."""
         variant, extended = self.find(values)
-        if not variant.checked:
+        if variant.scalar is None:
             result = variant.compiled.lowered.function.results[0]
-            proved = check_scalar(self.header.name, result, self.has_aux)
-            variant.checked = True
-            if proved and not variant.effects:
-                self._specialise(variant)
-        elif id(variant) in self._entries:
-            self._use(self._entries[id(variant)])
+            variant.scalar = check_scalar(self.header.name, result, self.has_aux)
+        if id(variant) not in self._entries and variant.scalar and not variant.effects:
+            self._specialise(variant)
+        code = self._entries.get(id(variant))
+        if code is not None:
+            self._use(code)
         return self._run(variant, extended)
 
     def _specialise(self, variant: Variant) -> None:
@@ -150,9 +149,8 @@ class Gradient:
         try:
             code = make_entry(self.fn, self.header, variant, request, self._miss, self._strong, names)
         except NoEntry:
-            return
+            code = None
         self._entries[id(variant)] = code
-        self._use(code)
 
     def _use(self, code: CodeType) -> None:
         """Have an entry tried first."""
@@ -195,11 +193,12 @@ class BoundGradient:
         self.gradient = gradient
         self.owner = owner
         self.__name__ = gradient.__name__
-        self.function = self  # what the user calls
+        self.function = MethodType(gradient.function, owner)
+        self.made: dict[str, Any] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """The value and the gradient."""
-        return self.gradient.function(self.owner, *args, **kwargs)  # type: ignore[no-any-return]
+        return self.function(*args, **kwargs)  # type: ignore[no-any-return]
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values of all parameters, the instance first."""

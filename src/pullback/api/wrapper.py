@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 from pullback.api.argnums import Argnums
 from pullback.api.gradient import BoundGradient, Gradient
+from pullback.api.pickling import name_in_module
 from pullback.api.seeds import Shape, shape_of
+from pullback.dispatch.shipped import Shipped, shipped
 from pullback.dispatch.variants import Variant
 from pullback.errors import ArgumentError
 from pullback.explain import Explanation, explanation
@@ -18,17 +21,32 @@ from pullback.pipeline import Options
 
 
 class Residuals:
-    """What a primal hands to its pullback.  Opaque; may be pulled back through any number of times."""
+    """What a primal hands to its pullback.  Opaque; may be pulled back through any number of times.
+
+    Pickled with the source of its pullback, so that it is pulled back by the code that belongs to it, wherever that is.
+    """
 
     __slots__ = ("shape", "values", "variant")
 
-    def __init__(self, variant: Variant, values: Any, shape: Shape) -> None:
+    def __init__(self, variant: Variant | Shipped, values: Any, shape: Shape) -> None:
         self.variant = variant
         self.values = values
         self.shape = shape
 
     def __repr__(self) -> str:
-        return f"<residuals of {self.variant.compiled.name}>"
+        return f"<residuals of {self.variant.name}>"
+
+    def __reduce__(self) -> Any:
+        """The generated source, the values and what the cotangent must look like."""
+        return Residuals, (shipped(self.variant), self.values, self.shape)
+
+    def __copy__(self) -> Residuals:
+        """Residuals with the same values."""
+        return Residuals(self.variant, self.values, self.shape)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Residuals:
+        """Residuals with copies of the values."""
+        return Residuals(self.variant, deepcopy(self.values, memo), self.shape)
 
     def pull(self, value_bar: Any) -> Any:
         """The cotangents of the arguments, for the cotangent of the value."""
@@ -37,6 +55,8 @@ class Residuals:
 
 class Calls:
     """The ways to differentiate a function; `_gradient` says which one for given options."""
+
+    __wrapped__: Callable[..., Any]
 
     def _gradient(
         self, argnums: Argnums | None, has_aux: bool = False, copy: bool = True
@@ -100,28 +120,28 @@ class Calls:
             raise ArgumentError("`pullback` takes the residuals that `primal` returned")
         return residuals.pull(value_bar)
 
-    def source(self, *args: Any, argnums: Argnums = 0, form: str = "pair", **kwargs: Any) -> str:
+    def source(
+        self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, form: str = "pair", **kwargs: Any
+    ) -> str:
         """The generated source for such arguments.
 
         form  "pair" (primal and pullback) or "joint" (value and gradient in one function)
         """
         if form not in ("pair", "joint"):
             raise ArgumentError(f'form={form!r} is neither "pair" nor "joint"')
-        gradient = self._gradient(argnums)
+        gradient = self._gradient(argnums, has_aux)
         variant, _ = gradient.find(gradient.bind(args, kwargs))
         return variant.compiled.generated("value_and_grad" if form == "joint" else "pullback").source
 
-    def explain(self, *args: Any, argnums: Argnums = 0, **kwargs: Any) -> Explanation:
+    def explain(self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any) -> Explanation:
         """Which rule served which call and why, and which copies were inserted, as data; `str` of it is the report."""
-        gradient = self._gradient(argnums)
+        gradient = self._gradient(argnums, has_aux)
         variant, _ = gradient.find(gradient.bind(args, kwargs))
         return explanation(variant.compiled)
 
 
 class Differentiable(Calls):
     """A function with its gradient functions.  Calling it is calling the user's function, unchanged."""
-
-    __wrapped__: Callable[..., Any]
 
     def __init__(self, fn: Callable[..., Any], options: Options) -> None:
         functools.update_wrapper(self, fn)
@@ -139,9 +159,18 @@ class Differentiable(Calls):
     def __repr__(self) -> str:
         return f"<differentiable {getattr(self.__wrapped__, '__qualname__', self.__wrapped__)}>"
 
-    def __reduce__(self) -> str:
-        """Pickled by name, as functions are."""
-        return str(self.__wrapped__.__qualname__)
+    def __reduce__(self) -> Any:
+        """By name where its module has it, as functions are; else made anew from its function."""
+        return name_in_module(self, self.__wrapped__) or (of, (self.__wrapped__, self.options))
+
+    def __copy__(self) -> Differentiable:
+        """Itself, as a function is."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Differentiable:
+        """Itself, unless it is an object that can be called: then of a copy of that."""
+        fn = deepcopy(self.__wrapped__, memo)
+        return self if fn is self.__wrapped__ else Differentiable(fn, self.options)
 
     def __pullback_target__(self) -> tuple[Any, tuple[Any, ...]]:
         """The function behind, and the arguments bound to it."""
@@ -183,9 +212,32 @@ class BoundDifferentiable(Calls):
     def __repr__(self) -> str:
         return f"<differentiable method {self.function.__wrapped__.__qualname__} of {self.owner!r}>"
 
+    def __reduce__(self) -> Any:
+        """The differentiable function and the instance, which are pickled."""
+        return BoundDifferentiable, (self.function, self.owner)
+
     def __pullback_target__(self) -> tuple[Any, tuple[Any, ...]]:
         """The function behind, and the arguments bound to it."""
         return self.function.__wrapped__, (self.owner,)
 
     def _gradient(self, argnums: Argnums | None, has_aux: bool = False, copy: bool = True) -> BoundGradient:
         return BoundGradient(self.function.gradient(argnums, has_aux, copy, skip=1), self.owner)
+
+
+_MADE = "__pullback_made__"  # where a plain function keeps what has been compiled for it, by options
+
+
+def of(f: Callable[..., Any], options: Options | None = None) -> Differentiable | BoundDifferentiable:
+    """The differentiable function of a callable: always the same one for a plain function and options."""
+    if isinstance(f, Differentiable | BoundDifferentiable):
+        return f
+    options = options or Options()
+    if not isinstance(f, FunctionType):
+        return Differentiable(f, options)
+    kept: tuple[Any, dict[Options, Differentiable]] | None = vars(f).get(_MADE)
+    if kept is None or kept[0] is not f:  # a wrapper copies the attributes of what it wraps
+        kept = vars(f)[_MADE] = (f, {})
+    found = kept[1].get(options)
+    if found is None:
+        found = kept[1].setdefault(options, Differentiable(f, options))
+    return found

@@ -175,6 +175,25 @@ class Dispatcher:
             warnings.warn(f"pullback: `{self.fn.__name__}` {text}", stacklevel=_users_level())
 
 
+_KEPT = "__pullback_signatures__"  # where a function keeps its dispatchers
+
+
+def dispatcher_for(
+    fn: FunctionType, names: tuple[str, ...], request: Request, options: Options, strict: bool
+) -> Dispatcher:
+    """The dispatcher for a request: one for all that is made from a function (its methods, its partials).
+
+    A function whose code or defaults have been replaced starts anew.
+    """
+    now = (fn, fn.__code__, fn.__defaults__, fn.__kwdefaults__)
+    kept: tuple[tuple[Any, ...], dict[Any, Dispatcher]] | None = vars(fn).get(_KEPT)
+    if kept is None or any(a is not b for a, b in zip(kept[0], now, strict=True)):
+        kept = vars(fn)[_KEPT] = (now, {})  # a wrapper copies the attributes of what it wraps: hence `fn`
+    key = (request, options, strict)
+    found = kept[1].get(key)
+    return found or kept[1].setdefault(key, Dispatcher(fn, names, request, options, strict))
+
+
 def _users_level() -> int:
     """The stack level of the call that came from outside this package, seen from the caller."""
     frame, level = sys._getframe(1), 1

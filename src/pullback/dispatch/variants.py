@@ -29,9 +29,16 @@ class Variant:
     generation: int
     written: tuple[int, ...]
     effects: bool  # the function does more than compute: it may run once only
-    checked: bool = False  # that its result is a real scalar
+    scalar: bool | None = (
+        None  # its result is a real scalar: proved, to be looked at in each call; None: not asked yet
+    )
     functions: dict[tuple[str, bool], Callable[..., Any]] = field(default_factory=dict)
     lock: Any = field(default_factory=threading.RLock)  # held while a function is made
+
+    @property
+    def name(self) -> str:
+        """The name of the user's function."""
+        return self.compiled.name
 
     @property
     def params(self) -> tuple[Param, ...]:
@@ -81,7 +88,10 @@ class Variant:
 
     def pull(self, residuals: Any, seed: Any) -> Any:
         """Run the pullback; again with strong zeros spelled out where a cotangent is not finite."""
-        bars = self.function("pullback")(residuals, seed)
-        if not finite(bars):
-            bars = self.function("pullback", guarded=True)(residuals, seed)
-        return bars
+        return pulled(self.function, residuals, seed)
+
+
+def pulled(function: Callable[[str, bool], Callable[..., Any]], residuals: Any, seed: Any) -> Any:
+    """The cotangents by `function(form, guarded)`, the plain one and, where it must be, the guarded one."""
+    bars = function("pullback", False)(residuals, seed)
+    return bars if finite(bars) else function("pullback", True)(residuals, seed)
