@@ -12,7 +12,7 @@ help:  ## list the targets
 
 $(BIN)/pullback-ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,bench,peers]'
 	@touch $@
 
 .PHONY: install

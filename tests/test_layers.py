@@ -23,7 +23,10 @@ LAYERS = (  # lowest first: a module imports only from its own layer and from lo
     ("explain",),
     ("dispatch",),
     ("api",),
+    ("aot",),
     ("__init__",),
+    ("cli",),
+    ("__main__",),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 

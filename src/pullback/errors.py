@@ -130,3 +130,18 @@ class GradientMismatchError(PullbackError, AssertionError):
 
 class DebugError(PullbackError):
     """`debug=True` found a value whose style is not the inferred one, or the first value that is not finite."""
+
+
+class TargetError(PullbackError):
+    """The text of a target names no Python function, or its module fails to import."""
+
+
+class SignatureError(PullbackError, ValueError):
+    """A written signature cannot be read, or does not fit its function; shows the place in the text."""
+
+    def __init__(self, reason: str, *, text: str = "", start: int = 0, end: int = 0, hint: str = "") -> None:
+        self.excerpt = _excerpt(Loc(col=start, end_col=end, text=text)) if text else []
+        super().__init__(reason, hint=hint)
+
+    def _message(self) -> str:
+        return "\n".join([self.reason, *self.excerpt, *([f"way out: {self.hint}"] if self.hint else [])])
