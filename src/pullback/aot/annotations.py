@@ -18,6 +18,10 @@ from pullback.frontend.signature import Node, Spec
 from pullback.styles.style import Array, Scalar, Static, fresh_dim, kind_of
 
 _BUILTINS = {float: "float", int: "int", complex: "complex", bool: "bool"}
+_ABSTRACT = (
+    *(np.generic, np.number, np.inexact, np.floating, np.complexfloating),
+    *(np.integer, np.signedinteger, np.unsignedinteger, np.flexible, np.character),
+)
 _TUPLE = "write the type of each item, as in tuple[float, float]"
 
 
@@ -81,18 +85,9 @@ class Annotations:
         return spec
 
     def _scalar(self, cls: type[Any], name: str) -> Spec:
-        try:
-            dtype = np.dtype(cls)
-        except TypeError:
-            dtype = np.dtype(object)
-        if kind_of(dtype) == "O" or cls in (
-            np.number,
-            np.floating,
-            np.integer,
-            np.inexact,
-            np.complexfloating,
-        ):
-            self._unclear(name, f"`{cls.__name__}` is no dtype")
+        dtype = None if cls in _ABSTRACT else np.dtype(cls)
+        if dtype is None or kind_of(dtype) == "O":
+            self._unclear(name, f"`{cls.__name__}` is no dtype of numbers")
         return Scalar(dtype)
 
     def _dims(self, cls: Any, name: str) -> Spec:
@@ -102,6 +97,8 @@ class Annotations:
 
     def _generic(self, hint: Any, name: str, namespace: dict[str, Any] | None) -> Spec:
         origin, args = typing.get_origin(hint), typing.get_args(hint)
+        if hasattr(origin or hint, "__value__"):  # `type Name = ...`, as NumPy's NDArray is on newer Pythons
+            return self.spec(origin.__value__[args] if args else hint.__value__, name, namespace)
         if origin is Annotated:
             for note in args[1:]:
                 if isinstance(note, str):
@@ -114,13 +111,17 @@ class Annotations:
         if isinstance(origin, type) and issubclass(origin, np.ndarray):
             return self._array(args, name)
         if origin is tuple:
-            if Ellipsis in args or (not args and hint is typing.Tuple):  # noqa: UP006 - what is written
-                self._unclear(name, "it does not say how many items there are", _TUPLE)
-            items = args if args != ((),) else ()
-            return Node("tuple", tuple(self.spec(a, f"{name}[{i}]", namespace) for i, a in enumerate(items)))
+            return self._tuple(hint, name, namespace)
         if isinstance(hint, typing.NewType):
             return self.spec(hint.__supertype__, name, namespace)
         self._unclear(name, f"`{hint}` says too little")
+
+    def _tuple(self, hint: Any, name: str, namespace: dict[str, Any] | None) -> Spec:
+        args = typing.get_args(hint)
+        if Ellipsis in args or (not args and hint is typing.Tuple):  # noqa: UP006 - what is written
+            self._unclear(name, "it does not say how many items there are", _TUPLE)
+        items = args if args != ((),) else ()
+        return Node("tuple", tuple(self.spec(a, f"{name}[{i}]", namespace) for i, a in enumerate(items)))
 
     def _array(self, args: tuple[Any, ...], name: str) -> Spec:
         """np.ndarray[tuple[int, int], np.dtype[np.float64]]: the shape's type says the rank."""
