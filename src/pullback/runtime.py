@@ -1,7 +1,8 @@
 """What generated code may import besides NumPy: a few small functions on arrays.
 
 They mirror operations of the IR whose lowering needs a decision at run time; each depends on NumPy alone, so
-that a standalone module can carry a copy of its source.
+that a standalone module can carry a copy of its source.  For that each is a function of its own, no line of which
+is longer than 88 columns.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ def unbroadcast(bar: Any, shape: Any) -> Any:
     """
     shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     extra = np.ndim(bar) - len(shape)
-    axes = tuple(range(extra)) + tuple(
-        extra + i for i, n in enumerate(shape) if n == 1 and np.shape(bar)[extra + i] != 1
-    )
+    given = np.shape(bar)[extra:]
+    inner = [extra + i for i, n in enumerate(shape) if n == 1 and given[i] != 1]
+    axes = (*range(extra), *inner)
     if axes:
         bar = np.sum(bar, axis=axes, keepdims=True)
     return np.reshape(bar, shape) if extra > 0 else bar
@@ -29,7 +30,8 @@ def project(bar: Any, like: Any) -> Any:
     """A cotangent in the space of its primal: real where that is real, its dtype, a Python number where it is
     one.
     """
-    kind = like.dtype.kind if isinstance(like, np.ndarray | np.generic) else np.asarray(like).dtype.kind
+    typed = isinstance(like, np.ndarray | np.generic)
+    kind = (like if typed else np.asarray(like)).dtype.kind
     if kind != "c" and np.iscomplexobj(bar):
         bar = np.real(bar)
     if isinstance(like, np.ndarray):

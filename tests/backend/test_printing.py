@@ -22,6 +22,7 @@ from tests.backend.programs import (
     vector,
 )
 
+import pullback as pb
 from pullback.backend.numpy.load import load
 from pullback.backend.numpy.module import emit_module
 from pullback.ir import core_ops as core
@@ -86,7 +87,7 @@ def test_temporaries_are_folded_and_the_users_lines_kept() -> None:
         (float, "float"),
         ("it's", '"it\'s"'),
         ((1, -2), "1, -2"),
-        ((3,), "3,"),
+        ((3,), "(3,)"),
         ([None, True], "[None, True]"),
         ({"a": 1}, '{"a": 1}'),
         (np.sin, "np.sin"),
@@ -115,7 +116,7 @@ def test_an_operator_in_a_power_keeps_its_parentheses() -> None:
     b, x = Builder(), Var("x", NUMBER)
     a = b.call(OPERATORS["**"], const(-2.0), x)
     c = b.call(OPERATORS["u-"], b.call(OPERATORS["**"], b.call(OPERATORS["u-"], x), const(2)))
-    assert printed(b, [x], b.call(OPERATORS["-"], a, c)) == "return (-2.0) ** x - -(-x) ** 2"
+    assert printed(b, [x], b.call(OPERATORS["-"], a, c)) == "return (-2.0) ** x - -((-x) ** 2)"
 
 
 def test_indices_and_paths() -> None:
@@ -502,3 +503,16 @@ def test_long_targets_are_broken_in_parentheses() -> None:
     source = emit_module([f]).source
     assert max(map(len, source.split("\n"))) <= 79
     assert load(emit_module([f]), "f")(range(6)) == (0, 1, 2, 3, 4, 5)
+
+
+@pytest.mark.parametrize("name", ["scale", "np", "unbroadcast", "math"])
+def test_a_parameter_may_have_the_name_of_what_generated_code_calls(name: str) -> None:
+    text = f"import numpy as xp\ndef f(x, {name}):\n    return xp.sum(xp.sqrt(x) * {name})\n"
+    namespace: dict[str, Any] = {}
+    file = f"<named {name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    exec(compile(text, file, "exec"), namespace)
+    x = np.array([[0.0], [4.0]])
+    value, x_bar = pb.value_and_grad(namespace["f"])(x, np.array([[0.0, 0.0], [2.0, 3.0]]))
+    assert value == 10.0
+    np.testing.assert_array_equal(x_bar, [[0.0], [1.25]])  # where the factor is 0, no slope counts

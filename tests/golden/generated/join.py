@@ -17,7 +17,7 @@ def join_value_and_grad(a, b):
         # programs.py:169  both = np.concatenate([a, b * b])
         n = a.shape[0]
         part_bar = both_bar_2[:n]
-        b_bar = 2.0 * both_bar_2[n:n + t.shape[0]] * b
+        b_bar = 2.0 * both_bar_2[n : n + t.shape[0]] * b
     return value, (part_bar, b_bar)
 
 
@@ -45,6 +45,6 @@ def join_pullback(residuals, value_bar):
         # programs.py:169  both = np.concatenate([a, b * b])
         n = a_shape[0]
         part_bar = both_bar_2[:n]
-        part_bar_2 = both_bar_2[n:n + t_shape[0]]
+        part_bar_2 = both_bar_2[n : n + t_shape[0]]
         b_bar = 2.0 * part_bar_2 * b
     return part_bar, b_bar

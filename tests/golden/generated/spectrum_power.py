@@ -6,7 +6,7 @@ def spectrum_power_value_and_grad(z):
     t = np.exp(0.5j * z)
     t_2 = z * t
     t_3 = np.absolute(t_2)
-    value = np.sum(t_3 ** 2)
+    value = np.sum(t_3**2)
     with np.errstate(all="ignore"):
         # programs.py:181  return np.sum(np.abs(z * np.exp(0.5j * z)) ** 2)
         t_bar = 2 * t_3 * (t_2 / (t_3 + (t_3 == 0)))

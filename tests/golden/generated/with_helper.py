@@ -3,7 +3,7 @@ import numpy as np
 
 def with_helper_value_and_grad(angle, points):
     """Value and gradient of `with_helper` (programs.py:162)."""
-    t = points ** 2
+    t = points**2
     c = np.cos(angle)
     s = np.sin(angle)
     x = c * points - s * t
@@ -27,7 +27,7 @@ def with_helper_value_and_grad(angle, points):
 
 def with_helper_primal(angle, points):
     """Value of `with_helper` (programs.py:162) and the residuals of its pullback."""
-    t = points ** 2
+    t = points**2
     c = np.cos(angle)
     s = np.sin(angle)
     t_2 = (c * points - s * t) * (s * points + c * t)

@@ -7,7 +7,7 @@ def write_slices_value_and_grad(x):
     """Value and gradient of `write_slices` (programs.py:105)."""
     y = x.copy()
     x_2 = x[:-1]
-    y[1:] += x_2 ** 2
+    y[1:] += x_2**2
     t = y[::2] * 3.0
     y[::2] = t
     value = np.sum(y * x)

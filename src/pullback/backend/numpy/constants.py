@@ -18,12 +18,14 @@ import numpy as np
 
 from pullback import runtime
 from pullback.ir import core_ops as core
+from pullback.ir.callee import Callee
 from pullback.ir.nodes import ABSENT, UNDEF, Call, Const, Function, Op, Operand, Pack
 from pullback.ir.walk import block_ends, definitions, own_operands, param_variables, statements
 from pullback.rules.registry import path_of
 
 RUNTIME = tuple(sorted(name for name, obj in vars(runtime).items() if isinstance(obj, types.FunctionType)))
 SYNTAX_BUILTINS = ("range", "reversed", "zip", "len", "list", "bool", "slice")  # that statements print
+_MODULES: dict[str, Any] = {"np": np, "math": math}
 _WIDTHS = {"int": (8, 16, 32, 64), "uint": (8, 16, 32, 64), "float": (16, 32, 64), "complex": (64, 128)}
 _NUMPY_DTYPES = {"bool", *(f"{kind}{bits}" for kind, sizes in _WIDTHS.items() for bits in sizes)}
 
@@ -33,10 +35,10 @@ def name(text: str) -> ast.Name:
     return ast.Name(text, ast.Load())
 
 
-def attribute(path: str) -> ast.expr:
-    """A dotted name."""
+def attribute(path: str, base: ast.expr | None = None) -> ast.expr:
+    """A dotted name; of `base`, if that is given."""
     first, *rest = path.split(".")
-    out: ast.expr = name(first)
+    out: ast.expr = name(first) if base is None else ast.Attribute(base, first, ast.Load())
     for part in rest:
         out = ast.Attribute(out, part, ast.Load())
     return out
@@ -50,7 +52,7 @@ def call(fn: ast.expr, *args: ast.expr, **kwargs: ast.expr) -> ast.Call:
 class Globals:
     """What a generated module refers to from outside."""
 
-    def __init__(self, functions: Iterable[Function]) -> None:
+    def __init__(self, functions: Iterable[Function], taken: Iterable[str] = ()) -> None:
         functions = tuple(functions)
         self.namespace: dict[str, Any] = {}
         self.runtime: set[str] = set()
@@ -59,7 +61,7 @@ class Globals:
         self._builtins: set[str] = set()
         self._params = {p.name for f in functions for p in f.params}
         self._functions = {f.name for f in functions}
-        self._taken = self._functions | set(RUNTIME) | {"np", "math"} | _hints(functions)
+        self._taken = self._functions | set(RUNTIME) | {"np", "math"} | _hints(functions) | set(taken)
         for builtin in sorted(self._params.intersection(SYNTAX_BUILTINS)):
             self.builtin(builtin)
         for function in functions:
@@ -77,7 +79,7 @@ class Globals:
             if param.default is not UNDEF:
                 self.constant(param.default)
         for stmt in statements(function.body):
-            if isinstance(stmt, Call):
+            if isinstance(stmt, Call) and not isinstance(stmt.op.fn, Callee):
                 self.function_of(stmt.op)
             for operand in own_operands(stmt):
                 self._prepare_operand(operand)
@@ -102,15 +104,20 @@ class Globals:
 
     def helper(self, text: str) -> ast.expr:
         """A function of the runtime module."""
+        if text in self._params:
+            return self.bind(getattr(runtime, text), text)
         self.runtime.add(text)
         return name(text)
 
     def path(self, path: str) -> ast.expr:
         """A dotted path: NumPy, `math`, a function of this module, a helper of the runtime, a builtin."""
-        first = path.split(".")[0]
+        first, _, rest = path.partition(".")
         if path in self._functions:
             return name(path)
-        if first in ("np", "math"):
+        if first in _MODULES and first in self._params:
+            module = self.bind(_MODULES[first], first)
+            return attribute(rest, module) if rest else module
+        if first in _MODULES:
             self.modules.add(first)
         elif path in RUNTIME:
             return self.helper(path)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from pullback.backend.numpy.constants import name
 from pullback.backend.numpy.loops import iterators
-from pullback.backend.numpy.printer import INDENT, WIDTH, Comment
+from pullback.backend.numpy.printer import Comment
 from pullback.backend.numpy.statements import Lines, Statements, assign
 from pullback.backend.numpy.width import width
+from pullback.backend.numpy.wrap import INDENT, WIDTH
 from pullback.ir.nodes import UNDEF, Block, Call, Const, For, If, Operand, Stmt, Var, While
 from pullback.ir.walk import variables_in
 
@@ -198,9 +199,17 @@ class Emitter(Lines):
         return out + self._test(last.test, True, body or [ast.Pass()], other, indent)
 
 
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn,
+}  # fmt: skip
+
+
 def _not(value: ast.expr) -> ast.expr:
+    """A test the other way round, as one writes it: `a != b`, `a is not b`; but `not a < b`, which may be NaN."""
     if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):
         return value.operand
+    if isinstance(value, ast.Compare) and type(value.ops[0]) in _OPPOSITE:
+        return ast.Compare(value.left, [_OPPOSITE[type(value.ops[0])]()], value.comparators)
     return ast.UnaryOp(ast.Not(), value)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from pullback.backend.numpy.constants import Globals, call, name
 from pullback.ir import core_ops as core
+from pullback.ir.callee import Callee
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Call, Const, Op, Operand, Pack, Var
 from pullback.styles.style import Array, Scalar, numeric
@@ -34,12 +35,18 @@ class Expressions:
     """Prints operands; `hoisted` are folded values that got a line and a name after all."""
 
     def __init__(
-        self, names: Mapping[Var, str], folded: Mapping[Var, Call], module: Globals, guarded: bool = False
+        self,
+        names: Mapping[Var, str],
+        folded: Mapping[Var, Call],
+        module: Globals,
+        guarded: bool = False,
+        callees: Mapping[Callee, str] | None = None,
     ) -> None:
         self.names = names
         self.folded = folded
         self.module = module
         self.guarded = guarded
+        self.callees = callees or {}
         self.hoisted: dict[Var, str] = {}
 
     # --------------------------------------------------------------------------------------------- operands
@@ -142,6 +149,8 @@ class Expressions:
         return ast.BinOp(args[0], BINARY[symbol](), args[1])
 
     def _numpy_call(self, op: Op, args: list[ast.expr], kwargs: dict[str, ast.expr]) -> ast.expr:
+        if isinstance(op.fn, Callee) and op.fn in self.callees:
+            return call(name(self.callees[op.fn]), *args, **kwargs)
         fn = self.module.function_of(op)
         assert fn is not None, op
         return call(fn, *args, **kwargs)
@@ -180,6 +189,13 @@ class Expressions:
         return call(self.module.helper("cast"), self.operand(bar), kind)
 
     def _number(self, stmt: Call) -> ast.expr:
+        value, number = stmt.args
+        if (
+            isinstance(value, Const)
+            and isinstance(number, Const)
+            and type(value.value) is number.value is float
+        ):
+            return self.operand(value)
         return call(self.operand(stmt.args[1]), self.operand(stmt.args[0]))
 
     def _shape(self, stmt: Call) -> ast.expr:

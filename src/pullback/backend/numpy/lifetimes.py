@@ -181,7 +181,8 @@ class _Walk:
                 self.live[var] = leave
                 frame.append(var)
         if isinstance(stmt, For):
-            self.use([x for it in stmt.iters for x in iter_operands(it)], at + 2, frame)
+            # As late as the index begins to live: `for x in reversed(x)` would read badly.
+            self.use([x for it in stmt.iters for x in iter_operands(it)], at + 3, frame)
         self.use(stmt.inits, at, frame)
 
     def _params(self, stmt: For | While, at: int, end: int, kept: set[Var]) -> None:

@@ -7,7 +7,7 @@ inserted. The stages of each function: bufferise (passes/bufferize.py), choose w
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,14 +17,16 @@ from pullback.backend.numpy.expressions import Expressions
 from pullback.backend.numpy.folding import folds
 from pullback.backend.numpy.loops import deciding_last
 from pullback.backend.numpy.naming import Names, assign_names
-from pullback.backend.numpy.printer import INDENT, source
+from pullback.backend.numpy.printer import source
+from pullback.backend.numpy.wrap import INDENT
 from pullback.ir import core_ops as core
+from pullback.ir.callee import Callee
 from pullback.ir.nodes import UNDEF, Call, Function, Operand, Pack, Param, Stmt, Var
 from pullback.ir.walk import statements
 from pullback.passes.bufferize import Copy, bufferize
 from pullback.passes.known import drop_known
 
-__all__ = ["Copy", "Generated", "emit_module"]
+__all__ = ["Copy", "Generated", "Part", "emit_module", "emit_parts", "has_products"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,28 @@ class Generated:
     has_products: bool = False  # products that `guarded` spells otherwise
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One function of a module.
+
+    name            how it is called there
+    callees         how the functions that it calls are called there, where not by their own names
+    guarded         print `scale` as the strong-zero product
+    copy_residuals  a primal's residuals share nothing with its arguments or its value
+    """
+
+    function: Function
+    name: str
+    callees: Mapping[Callee, str] = field(default_factory=dict)
+    guarded: bool = False
+    copy_residuals: bool = False
+
+
+def has_products(function: Function) -> bool:
+    """Whether a function has products that a guarded one spells otherwise."""
+    return any(isinstance(s, Call) and s.op is core.scale for s in statements(function.body))
+
+
 def emit_module(
     functions: Sequence[Function],
     *,
@@ -54,30 +78,32 @@ def emit_module(
     bufferize       do writes in place where nothing can tell; otherwise every write copies first
     copy_residuals  a primal's residuals share nothing with its arguments or its value
     """
-    return _Module(functions, guarded, bufferize, copy_residuals).generate()
+    parts = [Part(f, f.name, {}, guarded, copy_residuals) for f in functions]
+    return emit_parts(parts, bufferize=bufferize)
+
+
+def emit_parts(parts: Sequence[Part], *, bufferize: bool = True, taken: Iterable[str] = ()) -> Generated:
+    """Print functions as a module.  `taken` are names that objects in its namespace must not get."""
+    return _Module(parts, bufferize, taken).generate()
 
 
 class _Module:
-    def __init__(
-        self, functions: Sequence[Function], guarded: bool, in_place: bool, copy_residuals: bool
-    ) -> None:
-        self.guarded = guarded
+    def __init__(self, parts: Sequence[Part], in_place: bool, taken: Iterable[str]) -> None:
         self.copies: list[Copy] = []
-        self.functions: list[Function] = []
-        for function in functions:
-            done = bufferize(drop_known(function), in_place=in_place, copy_residuals=copy_residuals)
-            self.functions.append(done.function)
+        self.parts: list[Part] = []
+        for part in parts:
+            done = bufferize(drop_known(part.function), in_place=in_place, copy_residuals=part.copy_residuals)
+            self.parts.append(replace(part, function=replace(done.function, name=part.name)))
             self.copies += done.copies
-        self.globals = Globals(self.functions)
+        self.functions = [p.function for p in self.parts]
+        self.globals = Globals(self.functions, taken)
 
     def generate(self) -> Generated:
         """Print every function, then the imports they need."""
-        made = [self._function(f) for f in self.functions]
+        made = [self._function(p) for p in self.parts]
         text = source(ast.Module([*self._imports(), *made], []))
         names = tuple(f.name for f in self.functions)
-        products = any(
-            isinstance(s, Call) and s.op is core.scale for f in self.functions for s in statements(f.body)
-        )
+        products = any(map(has_products, self.functions))
         results = self.functions[0].results
         return Generated(text, self.globals.namespace, tuple(self.copies), names, results, products)
 
@@ -91,12 +117,12 @@ class _Module:
                 "pullback.runtime", [ast.alias(n, None) for n in sorted(self.globals.runtime)], 0
             )
 
-    def _function(self, function: Function) -> ast.FunctionDef:
-        function = replace(function, body=deciding_last(function.body))
+    def _function(self, part: Part) -> ast.FunctionDef:
+        function = replace(part.function, body=deciding_last(part.function.body))
         folded = folds(function)
         taken = self.globals.reserved() | {f.name for f in self.functions}
         names = assign_names(function, folded, taken)
-        expressions = Expressions(names.of, folded, self.globals, self.guarded)
+        expressions = Expressions(names.of, folded, self.globals, part.guarded, part.callees)
         body: list[ast.stmt] = [ast.Expr(ast.Constant(function.doc))] if function.doc else []
         body += self._unpacked(function.params, names)
         body += self._body(function, Emitter(expressions, names, False))

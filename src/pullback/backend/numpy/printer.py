@@ -1,17 +1,16 @@
 """Syntax trees as text, through `astor` behind one function.
 
-`source` prints and wraps what is longer than a line; the text is parsed back and must give the same tree, so
+`source` prints and breaks what is longer than a line; the text is parsed back and must give the same tree, so
 that a fault of the printer is an error here and never another program.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
+from pullback.backend.numpy.wrap import wrapped
 from pullback.errors import PullbackError
 
 with warnings.catch_warnings():
@@ -19,10 +18,10 @@ with warnings.catch_warnings():
         "ignore", DeprecationWarning
     )  # astor asks for node classes that Python is about to drop
     import astor
+    from astor.code_gen import set_precedence
+    from astor.op_util import Precedence, get_op_symbol
 
-WIDTH = 79
 _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_params", "type_ignores", "returns", "annotation"})
-INDENT = 4
 
 
 class Comment(ast.stmt):
@@ -34,10 +33,85 @@ class Comment(ast.stmt):
 
 
 class _Generator(astor.SourceGenerator):  # type: ignore[misc]
-    """astor's generator, which also knows comments."""
+    """astor's generator, which also knows comments, and spaces operators as formatters do."""
 
     def visit_Comment(self, node: Comment) -> None:  # noqa: N802 - astor's name
         self.statement(node, f"# {node.text}")
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:  # noqa: N802
+        """`x**2`, but `x[0] ** 2`."""
+        if not (isinstance(node.op, ast.Pow) and _is_base(node.left) and _is_plain(node.right)):
+            super().visit_BinOp(node)
+            return
+        with self.delimit(node, node.op):
+            set_precedence(Precedence.Pow + 1, node.left)
+            set_precedence(Precedence.PowRHS, node.right)
+            self.write(node.left, "**", node.right)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:  # noqa: N802
+        """`-(x**2)`: what the minus is of."""
+        power = isinstance(node.operand, ast.BinOp) and isinstance(node.operand.op, ast.Pow)
+        if not power or isinstance(node.op, ast.Not):
+            super().visit_UnaryOp(node)
+            return
+        with self.delimit(node, node.op):
+            set_precedence(Precedence.highest, node.operand)
+            self.write(get_op_symbol(node.op), node.operand)
+
+    def visit_Slice(self, node: ast.Slice) -> None:  # noqa: N802
+        """`x[a:b]`, but `x[a : b + 1]`."""
+        parts = [part for part in (node.lower, node.upper, node.step) if part is not None]
+        space = "" if all(map(_is_name_or_literal, parts)) else " "
+        set_precedence(node, node.lower, node.upper, node.step)
+        self.conditional_write(node.lower, space if node.lower else "")
+        self.write(":")
+        self.conditional_write(space if node.upper else "", node.upper)
+        if node.step is not None:
+            self.write(space if node.upper else "", ":", space, node.step)
+
+    def visit_Tuple(self, node: ast.Tuple) -> None:  # noqa: N802
+        """A tuple of one keeps its brackets."""
+        if len(node.elts) != 1:
+            super().visit_Tuple(node)
+            return
+        set_precedence(Precedence.Comma, *node.elts)
+        self.write("(", node.elts[0], ",)")
+
+    def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802
+        """Bytes in double quotes; floats without the plus of their exponent."""
+        if isinstance(node.value, bytes):
+            text = repr(node.value)
+            self.write(f'b"{text[2:-1]}"' if text[1] == "'" and b'"' not in node.value else text)
+        elif isinstance(node.value, float | complex) and "e+" in repr(node.value):
+            with self.delimit(node):
+                self.write(repr(node.value).replace("e+", "e"))
+        else:
+            super().visit_Constant(node)
+
+
+def _is_base(node: ast.expr) -> bool:
+    return _is_plain(node) and not isinstance(node, ast.UnaryOp)
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """What a formatter writes without blanks beside `**`: a name, a number, attributes of a name."""
+    if isinstance(node, ast.UnaryOp):
+        return not isinstance(node.op, ast.Not) and _is_plain(node.operand)
+    if isinstance(node, ast.Attribute):
+        return isinstance(node.value, ast.Name | ast.Attribute) and _is_plain(node.value)
+    return isinstance(node, ast.Name) or (
+        isinstance(node, ast.Constant) and type(node.value) in _PLAIN_CONSTANTS
+    )
+
+
+def _is_name_or_literal(node: ast.expr) -> bool:
+    """What a formatter writes without blanks beside the colon of a slice."""
+    if isinstance(node, ast.UnaryOp):
+        return not isinstance(node.op, ast.Not) and _is_name_or_literal(node.operand)
+    return isinstance(node, ast.Name | ast.Constant)
+
+
+_PLAIN_CONSTANTS = (int, float, complex, bool, type(None))
 
 
 def source(module: ast.Module) -> str:
@@ -48,7 +122,7 @@ def source(module: ast.Module) -> str:
         pretty_string=_string,
         pretty_source="".join,
     )
-    text = "\n".join(_wrapped(text)).strip() + "\n"
+    text = "\n".join(wrapped(text)).strip() + "\n"
     _check(module, text)
     return text
 
@@ -58,74 +132,7 @@ def _string(text: str, embedded: int, current_line: str, unicode_literals: bool 
     if not current_line.strip() and '"' not in text and "\\" not in text and text.isprintable():
         return f'"""{text}"""'
     plain = repr(text)
-    return f'"{plain[1:-1]}"' if plain[0] == "'" and '"' not in text and "\\" not in plain else plain
-
-
-# ------------------------------------------------------------------------------------------ long lines
-
-
-def _wrapped(text: str) -> Iterator[str]:
-    for line in text.split("\n"):
-        if len(line) <= WIDTH or line.lstrip().startswith("#"):
-            yield line.rstrip()
-        else:
-            yield from _wrap(line)
-
-
-_TUPLE_LINES = (
-    re.compile(r"(\s*for )(\w+, [\w, ]+)( in .*)"),
-    re.compile(r"(\s*)(\w+, [\w, ]+)( = .*)"),
-    re.compile(r"(\s*return )(.*)()"),
-)
-
-
-def _wrap(line: str) -> Iterator[str]:
-    """Break a line after commas inside brackets, as late as fits; operators are split before printing."""
-    indent = len(line) - len(line.lstrip()) + INDENT
-    if not any(place <= WIDTH for place in _places(line)):
-        line = _bracketed(line)
-    breaks = _places(line)
-    start, lead = 0, ""
-    while len(lead) + len(line) - start > WIDTH:
-        later = [b for b in breaks if b > start]
-        if not later:
-            break
-        room = start + WIDTH - len(lead)
-        end = max((b for b in later if b <= room), default=later[0])
-        yield lead + line[start:end].rstrip()
-        start, lead = end, " " * indent
-    yield (lead + line[start:]).rstrip()
-
-
-def _bracketed(line: str) -> str:
-    """A line with its bare tuple in parentheses, so that it can be broken."""
-    for pattern in _TUPLE_LINES:
-        match = pattern.fullmatch(line)
-        if match:
-            return f"{match[1]}({match[2]}){match[3]}"
-    return line
-
-
-def _places(line: str) -> list[int]:
-    """The positions after a comma and blank inside brackets, outside strings."""
-    places, depth, quote, i = [], 0, "", 0
-    while i < len(line):
-        c = line[i]
-        if quote:
-            if c == "\\":
-                i += 1
-            elif c == quote:
-                quote = ""
-        elif c in "'\"":
-            quote = c
-        elif c in "([{":
-            depth += 1
-        elif c in ")]}":
-            depth -= 1
-        elif c == "," and depth and line[i + 1 : i + 2] == " ":
-            places.append(i + 2)
-        i += 1
-    return places
+    return f'"{plain[1:-1]}"' if plain[0] == "'" and '"' not in text else plain
 
 
 # ------------------------------------------------------------------------------------------- the check

@@ -14,9 +14,10 @@ from pullback.backend.numpy.constants import call, name
 from pullback.backend.numpy.expressions import BINARY, Expressions
 from pullback.backend.numpy.moves import Move, in_order
 from pullback.backend.numpy.naming import Names
-from pullback.backend.numpy.printer import INDENT, WIDTH, Comment
+from pullback.backend.numpy.printer import Comment
 from pullback.backend.numpy.updates import repeats_nothing, update_of
 from pullback.backend.numpy.width import width
+from pullback.backend.numpy.wrap import INDENT, WIDTH
 from pullback.errors import Loc
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import UNDEF, Call, Const, Operand, Pack, Stmt, Var
