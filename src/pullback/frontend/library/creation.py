@@ -158,6 +158,24 @@ def _filled(fn: Any) -> Handler:
     return handler
 
 
+def ndarray(
+    ctx: Context,
+    shape: Value,
+    dtype: Value = NONE,
+    buffer: Value = NONE,
+    offset: Value = Known(0),
+    strides: Value = NONE,
+    order: Value = NONE,
+) -> Value:
+    """`np.ndarray(shape, dtype)`: what `np.empty` gives."""
+    if given(buffer) or given(strides) or ctx.known(offset) != 0:
+        ctx.refuse(
+            "`np.ndarray` over a buffer or with strides", "make it with np.empty, np.reshape or a slice"
+        )
+    _check_layout(ctx, order, "np.ndarray")
+    return FUNCTIONS[np.empty](ctx, shape, **({"dtype": dtype} if given(dtype) else {}))
+
+
 _DTYPE_AT = {
     np.zeros: 1, np.ones: 1, np.empty: 1, np.full: 2, np.zeros_like: 1, np.ones_like: 1, np.empty_like: 1,
     np.full_like: 2, np.eye: 3, np.identity: 1, np.arange: 3,
@@ -262,6 +280,7 @@ FUNCTIONS: dict[Any, Handler] = {
     np.atleast_2d: _at_least(np.atleast_2d, 2),
     np.atleast_3d: _at_least(np.atleast_3d, 3),
     np.fromiter: fromiter,
+    np.ndarray: ndarray,
     **{fn: _filled(fn) for fn in _DTYPE_AT},
     **{fn: _parts(fn) for fn in (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit)},
 }
