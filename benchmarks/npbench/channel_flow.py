@@ -9,7 +9,9 @@ PRESETS = {
 }
 WRT = ("u", "v", "p", "F")
 STATIC = ("nit", "tol")
-NOTE = "`tol` is a parameter (publicly 0.001); in JAX a scan of 1.2 / tol steps, skipped once the flow settles"
+NOTE = (
+    "`tol` is a parameter (publicly 0.001); in JAX a scan of 1.2 / tol steps, skipped once the flow settles"
+)
 
 
 def inputs(rng, ny, nx, nit, rho, nu, F, tol):

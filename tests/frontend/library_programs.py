@@ -366,6 +366,14 @@ def out_where_divide(x):
     return np.divide(1.0, x, out=np.zeros_like(x), where=x != 0)
 
 
+def from_its_class(x):
+    y = np.ndarray(4)
+    z = np.ndarray((2, 4), dtype=np.float32, order="C")
+    y[:] = x
+    z[:] = y
+    return y * z
+
+
 def out_tuple(x):
     a, b = np.empty(4), np.empty(4)
     np.modf(x, out=(a, b))
@@ -447,6 +455,7 @@ MUTATION: list[Row] = [
     (fill_diagonal_tall, (A,)), (put_plain, (V,)), (put_scalar, (V,)), (put_repeated, (V,)), (place_some, (V,)),
     (putmask_some, (V, M)), (putmask_scalar, (V, M)), (add_at, (V, I)), (add_at_repeated, (V,)), (subtract_at, (V,)),
     (out_ufunc, (V,)), (out_returned, (V,)), (out_where, (V,)), (out_where_divide, (V,)),
+    (from_its_class, (V,)),
     (out_view, (V,)), (out_sum, (A,)), (out_dot, (A,)), (out_matmul, (A,)), (out_cumsum, (V,)), (out_clip, (V,)),
     (out_mean, (A,)), (out_take, (V,)), (out_concatenate, (V,)), (out_float32, (V,)), (accumulate_in_loop, (V,)),
 ]  # fmt: skip
@@ -1129,6 +1138,9 @@ REFUSED: list[Row] = [
     (lambda x: id(x), (1.5,)),
     (lambda x: next(iter([x])), (1.5,)),
     (lambda x: np.nditer(x), (V,)),
+    (lambda x: np.ndarray(4, np.float64, x), (V,)),
+    (lambda x: np.ndarray((2, 2), np.float64, strides=(8, 8)), (V,)),
+    (lambda x: np.ndarray((2, 2), np.float64, order="F"), (V,)),
     (lambda x: np.array(zip(x, x)), (V,)),
     (lambda x: np.multiply.at(x.copy(), [0], 2.0), (V,)),
     (lambda x: np.maximum.accumulate(x), (V,)),

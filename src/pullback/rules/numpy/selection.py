@@ -16,7 +16,7 @@ from pullback.rules.lookup import Site
 from pullback.rules.numpy.elementwise import as_array
 from pullback.rules.numpy.reductions import M, T, V
 from pullback.rules.registry import builder, op_of, rule
-from pullback.styles.style import Static
+from pullback.styles.style import Static, kind
 
 W = np.array([0.5, 1.0, -2.0])
 PLACES = np.array([2, 0, 2])
@@ -271,6 +271,46 @@ def interp(x, xp, fp, left=None, right=None, *, out, out_bar):
 def bincount(x, weights=None, minlength=0, *, out, out_bar):
     """Each weight gets its bin's cotangent."""
     return out_bar[x]
+
+
+def _plain_histogram(site: Site) -> bool:
+    """Counts or sums of weights, not densities; of real numbers."""
+    density = site.option("density", 3)
+    plain = density is None or (isinstance(density, Static) and not density.value)
+    return plain and all(kind(site.option(*at) or Static(1.0)) != "c" for at in (("a", 0), ("bins", 1)))
+
+
+@rule(
+    np.histogram,
+    wrt="a, bins, weights",
+    guard=_plain_histogram,
+    cases=(
+        case(V, 4, wrt=(0,)),
+        case(V, np.array([-1.0, 0.25, 3.0]), wrt=(1,)),
+        case(V, 3, None, None, W, wrt=(0, 4)),
+        case(V, 3, (-0.25, 1.75), None, W, wrt=(4,)),
+        case(M, np.array([-1.0, 0.25, 3.0]), None, None, M, wrt=(4,)),
+    ),
+)
+def histogram(a, bins=10, range=None, density=None, weights=None, *, out, out_bar):
+    """Each weight gets its bin's cotangent; the edges are given, or run from the least value to the largest."""
+    values = np.asarray(a)
+    edges = out[1]
+    a_bar, bins_bar, weights_bar = None, None, None
+    if out_bar[1] is not None:
+        if np.ndim(bins) == 1:
+            bins_bar = out_bar[1]
+        elif range is None:
+            share = np.arange(np.size(edges)) / (np.size(edges) - 1)
+            least, largest = values == np.min(values), values == np.max(values)
+            a_bar = np.where(least, np.sum(out_bar[1] * (1 - share)) / np.sum(least), 0)
+            a_bar = a_bar + np.where(largest, np.sum(out_bar[1] * share) / np.sum(largest), 0)
+    if out_bar[0] is not None:
+        weights_bar = out_bar[0][np.searchsorted(edges[1:-1], values, side="right")]
+        if np.ndim(bins) == 1 or range is not None:
+            inside = (values >= edges[0]) & (values <= edges[-1])
+            weights_bar = np.where(inside, weights_bar, 0)
+    return a_bar, bins_bar, weights_bar
 
 
 @rule(np.unique, guard=lambda site: len(site.operands) == 1 and not site.kwargs, cases=(case(V), case(M)))

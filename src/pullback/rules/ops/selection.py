@@ -282,8 +282,8 @@ def _histogram_style(
     n = known(bins)
     count: Any = n if isinstance(n, int) else fresh_dim()
     edges: Any = n + 1 if isinstance(n, int) else fresh_dim()
-    plain = weights == NONE and known(density) in (None, False)
-    dtype = INT64 if plain else None
+    counts = weights == NONE and known(density) in (None, False)
+    dtype = INT64 if counts else as_array(weights).dtype if known(density) in (None, False) else None
     return array(dtype, (count,), True), array(
         None if as_array(a).dtype != FLOAT64 else FLOAT64, (edges,), True
     )
