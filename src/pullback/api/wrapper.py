@@ -134,10 +134,14 @@ class Calls:
         return variant.compiled.generated("value_and_grad" if form == "joint" else "pullback").source
 
     def explain(self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any) -> Explanation:
-        """Which rule served which call and why, and which copies were inserted, as data; `str` of it is the report."""
+        """What the compiler decided, as data (`as_dict()` for JSON); `str` of it is the report.
+
+        Which rule served which call and why, which copies were inserted, what is saved for the pullback.  For the
+        sizes of what is saved the function is run once, unless it has effects.
+        """
         gradient = self._gradient(argnums, has_aux)
-        variant, _ = gradient.find(gradient.bind(args, kwargs))
-        return explanation(variant.compiled)
+        variant, values = gradient.find(gradient.bind(args, kwargs))
+        return explanation(variant.compiled, values, variant.residuals_of(values))
 
 
 class Differentiable(Calls):

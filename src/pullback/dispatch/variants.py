@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from pullback.dispatch.collector import paused
 from pullback.dispatch.debug import debug_function
 from pullback.dispatch.finite import finite
@@ -85,6 +87,16 @@ class Variant:
         except Exception as error:
             note_place(error, self, values)
             raise
+
+    def residuals_of(self, values: Sequence[Any]) -> Any:
+        """The residuals of a call; None where it may not be made, or fails."""
+        if self.effects:
+            return None
+        try:
+            with np.errstate(all="ignore"):
+                return self.function("primal")(*values)[1]
+        except Exception:
+            return None
 
     def pull(self, residuals: Any, seed: Any) -> Any:
         """Run the pullback; again with strong zeros spelled out where a cotangent is not finite."""

@@ -83,11 +83,56 @@ def pretty_statement(stmt: Stmt) -> str:
     return next(iter(_Printer().statement(stmt, "")))
 
 
-class _Printer:
+class StylePrinter:
+    """Styles as text; unknown lengths get letters in the order in which they are met."""
+
     def __init__(self) -> None:
+        self.lengths: dict[int, str] = {}
+
+    def style(self, style: Style) -> str:
+        """A style."""
+        match style:
+            case Static():
+                return f"={constant(style.value)}"
+            case Scalar():
+                return self._scalar(style)
+            case Array():
+                axes = "..." if style.axes is None else ", ".join(self.axis(a) for a in style.axes)
+                return f"{_dtype(style.dtype, style.kind)}[{axes}]"
+            case Tup():
+                return f"{style.kind}({', '.join(self.style(s) for s in style.items)})"
+            case ListOf():
+                return f"list[{self.style(style.elem)}]"
+            case Foreign():
+                return style.cls.__name__
+            case Anything():
+                return "any"
+            case Undef():
+                return "undef"
+
+    def _scalar(self, style: Scalar) -> str:
+        if style.weak:
+            return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[style.kind] + (
+                "" if style.dtype else "?"
+            )
+        return _dtype(style.dtype, style.kind) + ("~" if style.weak is None else "")
+
+    def axis(self, axis: Axis) -> str:
+        """A length."""
+        if isinstance(axis, int):
+            return str(axis)
+        if axis.sym not in self.lengths:
+            k = len(self.lengths)
+            self.lengths[axis.sym] = _LENGTHS[k] if k < len(_LENGTHS) else f"n{k}"
+        name = self.lengths[axis.sym]
+        return f"{name}-{axis.minus}" if axis.minus > 0 else f"{name}+{-axis.minus}" if axis.minus else name
+
+
+class _Printer(StylePrinter):
+    def __init__(self) -> None:
+        super().__init__()
         self.names: dict[Var, str] = {}
         self.counts: dict[str, int] = {}
-        self.lengths: dict[int, str] = {}
 
     def function(self, function: Function) -> Iterator[str]:
         """The lines of a function."""
@@ -229,45 +274,6 @@ class _Printer:
         constructor, names = pack.meta
         fields = items if names is None else [f"{k}={x}" for k, x in zip(names, items, strict=True)]
         return f"{constant(constructor)}({', '.join(fields)})"
-
-    # --------------------------------------------------------------------------------------------------- styles
-
-    def style(self, style: Style) -> str:
-        """A style."""
-        match style:
-            case Static():
-                return f"={constant(style.value)}"
-            case Scalar():
-                return self._scalar(style)
-            case Array():
-                axes = "..." if style.axes is None else ", ".join(self._axis(a) for a in style.axes)
-                return f"{_dtype(style.dtype, style.kind)}[{axes}]"
-            case Tup():
-                return f"{style.kind}({', '.join(self.style(s) for s in style.items)})"
-            case ListOf():
-                return f"list[{self.style(style.elem)}]"
-            case Foreign():
-                return style.cls.__name__
-            case Anything():
-                return "any"
-            case Undef():
-                return "undef"
-
-    def _scalar(self, style: Scalar) -> str:
-        if style.weak:
-            return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[style.kind] + (
-                "" if style.dtype else "?"
-            )
-        return _dtype(style.dtype, style.kind) + ("~" if style.weak is None else "")
-
-    def _axis(self, axis: Axis) -> str:
-        if isinstance(axis, int):
-            return str(axis)
-        if axis.sym not in self.lengths:
-            k = len(self.lengths)
-            self.lengths[axis.sym] = _LENGTHS[k] if k < len(_LENGTHS) else f"n{k}"
-        name = self.lengths[axis.sym]
-        return f"{name}-{axis.minus}" if axis.minus > 0 else f"{name}+{-axis.minus}" if axis.minus else name
 
 
 def _dtype(dtype: np.dtype[Any] | None, kind: str) -> str:

@@ -45,6 +45,7 @@ class _Swept:
     forward: list[Stmt]
     reverse: list[Stmt]
     grads: Operand
+    again: list[tuple[Var, Call]]
 
 
 def _differentiated(function: Function, request: Request) -> Operand:
@@ -70,7 +71,7 @@ def _sweep(function: Function, request: Request, chosen: Choices, seed: Operand)
         forward = sweep.block(function.body.stmts)
         grads = [_cotangent(builder, tree, sweep) for tree in trees]
     tree = grads[0] if request.single and len(grads) == 1 else Pack("tuple", tuple(grads))
-    return _Swept(forward, reverse, tree)
+    return _Swept(forward, reverse, tree, sweep.again)
 
 
 def _at(function: Function, path: tuple[int, ...]) -> Operand:
@@ -177,6 +178,14 @@ def callee_pair(
             params=(pullback.params[0], *(Param(x.hint, x) for x in bars if isinstance(x, Var))),
         ),
     )
+
+
+def recomputed(function: Function, request: Request, chosen: Choices) -> tuple[tuple[Var, Call], ...]:
+    """The values that the pullback computes again rather than has saved, each with the call that gives it."""
+    swept = _sweep(function, request, chosen, _seed_parameter(_differentiated(function, request), "value"))
+    heads = tuple(param_variables(function.params))
+    needs = resolve(swept.forward, heads, swept.reverse, (swept.grads,), {})
+    return (*needs.again, *swept.again)
 
 
 def _wanted(function: Function, request: Request) -> str:

@@ -41,6 +41,7 @@ class Needs:
     ends: tuple[Operand, ...]
     forward: list[Stmt]  # with the shapes that were taken
     saved: list[Var] = field(default_factory=list)
+    again: tuple[tuple[Var, Call], ...] = ()  # what is computed again, and the call that does
 
     def bind(self, mapping: dict[Var, Operand]) -> None:
         """Read saved values under the names by which the reverse block gets them."""
@@ -71,6 +72,7 @@ def resolve(
     decide = _Decision(defined, inside, late, at_hand)
     decide.choose(wanted)
     needs.saved = list(decide.saved)
+    needs.again = tuple(decide.again.items())
     _recompute(needs, decide.again)
     return needs
 

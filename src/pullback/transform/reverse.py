@@ -52,6 +52,7 @@ class Sweep:
         self.facts = facts
         self.chosen = chosen
         self.bars = Bars()
+        self.again: list[tuple[Var, Call]] = []  # values computed again, and the calls that do
 
     # ------------------------------------------------------------------------------------------- cotangents
 
@@ -131,6 +132,7 @@ class Sweep:
             resolve(f, self._unbound(r, e), r, e, self.facts.late)
             for (f, r, _), e in zip(sides, ends, strict=True)
         ]
+        self.again += [x for need in needs for x in need.again]
         forward = _lift(stmt, needs)
         results = tuple(
             Var(bar_hint(v), covering(style_of(a), style_of(b)))

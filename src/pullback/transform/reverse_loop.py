@@ -51,6 +51,7 @@ class Sweeping(Protocol):
 
     builder: Builder
     bars: Bars
+    again: list[tuple[Var, Call]]
 
     @property
     def facts(self) -> Facts: ...
@@ -115,6 +116,7 @@ class _Reversal:
         used = [s for s in outer if table.get(s.var) is not s.param]
         ends = self._ends(carried, used, table, reverse)
         needs = self._resolve(forward, reverse, ends)
+        self.sweep.again += needs.again
         new_stmt = self._emit(carried + used, needs)
         return [new_stmt]
 
