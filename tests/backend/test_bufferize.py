@@ -278,6 +278,23 @@ def test_rows_that_are_saved_are_copied_at_the_save() -> None:
     assert [r[0] for r in rows] == [0.0, 1.0, 2.0]
 
 
+def test_rows_saved_of_a_parameter_are_copied_at_the_save_and_it_once_before_the_loop() -> None:
+    b, x, n = Builder(), Var("A", MATRIX), Var("n", PY_INT)
+    a, saved = Var("A", MATRIX), Var("saved", ListOf(VECTOR))
+    with b.block() as body:
+        row = b.call(core.load, a, ZERO, hint="row")
+        saved1 = b.call(core.list_append, saved, row, hint="saved")
+        a1 = b.call(core.add_at, a, const(1.0), ZERO, hint="A")
+    out = count_loop(b, n, [a, saved], [x, Pack("list", ())], Block(tuple(body)), [a1, saved1])
+    generated = emit_module([function(b, [x, n], *out)])
+    assert sorted(c.name for c in generated.copies) == ["A", "row"]
+    assert generated.source.index("A = A.copy()") < generated.source.index("for _ in range(n):")
+    given = np.zeros((2, 2))
+    last, rows = load(generated, "f")(given, 3)
+    assert [r[0] for r in rows] == [0.0, 1.0, 2.0]
+    assert not given.any() and last[0, 0] == 3.0
+
+
 def test_a_shape_that_is_asked_for_later_costs_no_copy() -> None:
     b, x = Builder(), vector("x")
     y = b.call(op(np.sin), x, hint="y")

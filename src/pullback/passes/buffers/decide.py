@@ -124,9 +124,13 @@ class _Decide:
     def _cut(self, base: Operand, bad: frozenset[int]) -> frozenset[int]:
         """The loads to be made copies, if that lets a write be in place: views are smaller than what they view."""
         found: set[int] = set()
+        if READ_ONLY in bad:
+            return frozenset()
         for region in bad:
+            if not self.regions.owned(region):
+                continue  # a copy before the loop is what helps there, once the loads are no hindrance any more
             holders = self.regions.holders(region)
-            if not self.regions.owned(region) or base in holders:
+            if base in holders:
                 return frozenset()
             for var in holders:
                 cut = self.shares[var].cuts.get(region)
