@@ -332,3 +332,30 @@ def inner_lists_written_in_a_loop(x):
     for pair in pairs:
         pair[0] = pair[0] * 2
     return pairs[2][0]
+
+
+@program(np.arange(1.0, 5.0), expect=(np.array([7.0, 1.0, 1.0, 0.0]),))
+def items_of_different_lengths_meet(x):
+    rows = []
+    for i in range(3):
+        rows.append(x[: i + 1] * 1.0)
+    return np.sum(rows[0] * rows[2])
+
+
+@program(numbers(5))
+def pieces_of_a_comprehension_meet(x):
+    heads = [np.sin(x[: i + 1]) for i in range(len(x))]
+    tails = [x[i:] for i in range(len(x))]
+    lengths = [len(h) for h in heads]
+    total = np.sum(heads[0] * heads[4]) + np.sum(tails[-1] + tails[0] * tails[-1])
+    total += np.sum(np.ones(lengths[0]) * x[0] * heads[lengths[2]])
+    return total + np.sum(heads[1] * tails[-2])
+
+
+@program(numbers(5), 4)
+def windows_that_grow_are_kept(x, n):
+    kept = [x[:1] * 2]
+    for i in range(n):
+        kept.append(kept[0] * x[: i + 2])
+        kept[0] = kept[0] + kept[-1][:1]
+    return sum([np.sum(k) for k in kept])

@@ -34,7 +34,18 @@ from pullback.ir import core_ops as core
 from pullback.ir.nodes import UNDEF, Const, Operand, Pack, Stmt, Var
 from pullback.ir.walk import substitute
 from pullback.styles.join import below
-from pullback.styles.style import Array, Axis, Dim, ListOf, Scalar, Style, Tup, fresh_dim
+from pullback.styles.style import (
+    Array,
+    Axis,
+    Dim,
+    ListOf,
+    Scalar,
+    Style,
+    Tup,
+    fresh_dim,
+    is_varying,
+    varying,
+)
 
 COARSE = 3  # rounds after which what is not settled becomes unknown
 
@@ -132,8 +143,10 @@ class LoopMerge(Merge):
     def _refreshed(self, style: Style) -> Style:
         """Each carried value has its own symbols for the lengths that vary in the loop: no two are said to be equal."""
 
-        def axis(a: Axis) -> Axis:
-            return fresh_dim(a.not_one) if isinstance(a, Dim) and self._is_free(a) else a
+        def axis(a: Axis, in_list: bool) -> Axis:
+            if not isinstance(a, Dim) or not self._is_free(a):
+                return a
+            return varying(a.not_one) if in_list else fresh_dim(a.not_one)
 
         return map_axes(style, axis)
 
@@ -207,15 +220,18 @@ def _coarse(style: Style) -> Style:
     return style
 
 
-def map_axes(style: Style, fn: Callable[[Axis], Axis]) -> Style:
-    """The style with each axis replaced."""
+def map_axes(style: Style, fn: Callable[[Axis, bool], Axis], in_list: bool = False) -> Style:
+    """The style with each axis replaced; `fn` is told whether it is of a list's items."""
     match style:
+        case Scalar(length=length) if length is not None:
+            new = fn(length, in_list)
+            return replace(style, length=None if is_varying(new) else new)
         case Array(axes=axes) if axes is not None:
-            return replace(style, axes=tuple(fn(a) for a in axes))
+            return replace(style, axes=tuple(fn(a, in_list) for a in axes))
         case Tup(items):
-            return replace(style, items=tuple(map_axes(s, fn) for s in items))
+            return replace(style, items=tuple(map_axes(s, fn, in_list) for s in items))
         case ListOf(elem):
-            return ListOf(map_axes(elem, fn))
+            return ListOf(map_axes(elem, fn, True))
     return style
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pullback.errors import NOWHERE, Loc
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Block, Call, Const, Op, Operand, Pack, Stmt, Var
-from pullback.styles.style import Style
+from pullback.styles.style import Style, distinct_axes
 
 
 class Builder:
@@ -62,7 +62,7 @@ class Builder:
 def infer(op: Op, args: tuple[Operand, ...], kwargs: dict[str, Operand]) -> tuple[Style, ...]:
     """The styles of the results of a call."""
     out = op.style(*[style_of(a) for a in args], **{k: style_of(v) for k, v in kwargs.items()})
-    return out if isinstance(out, tuple) else (out,)
+    return tuple(map(distinct_axes, out)) if isinstance(out, tuple) else (distinct_axes(out),)
 
 
 def const(value: Any) -> Const:

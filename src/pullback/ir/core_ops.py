@@ -16,7 +16,7 @@ from pullback import runtime
 from pullback.ir.nodes import ABSENT, UNDEF, Alias, Call, Const, Op, Pack
 from pullback.styles.broadcast import as_array, broadcast_axes, elementwise, ufunc_dtypes, ufunc_style
 from pullback.styles.indexing import index_array, is_basic
-from pullback.styles.join import join
+from pullback.styles.join import join, join_items
 from pullback.styles.style import (
     BOOL,
     INT64,
@@ -417,17 +417,25 @@ def _list_get_style(items: Style, index: Style) -> Style:
             and -len(items.items) <= index.value < len(items.items)
         ):
             return items.items[index.value]
+    return _item_style(items)
+
+
+def _item_style(items: Style) -> Style:
+    """The style of all items of a list or tuple."""
+    if isinstance(items, ListOf):
+        return items.elem
+    if isinstance(items, Tup):
         out: Style = Undef()
         for s in items.items:
-            out = join(out, s)
+            out = join_items(out, s)
         return out
     return Anything()
 
 
 def _append_style(items: Style, value: Style) -> Style:
     if isinstance(items, Tup):
-        return ListOf(join(_list_get_style(items, PY_INT), value))
-    return ListOf(join(items.elem, value)) if isinstance(items, ListOf) else Anything()
+        return ListOf(join_items(_item_style(items), value))
+    return ListOf(join_items(items.elem, value)) if isinstance(items, ListOf) else Anything()
 
 
 def _list_set(items: list[Any], value: Any, index: Any) -> list[Any]:
@@ -439,7 +447,7 @@ def _list_set(items: list[Any], value: Any, index: Any) -> list[Any]:
 def _to_list_style(items: Style) -> Style:
     if isinstance(items, ListOf):
         return items
-    return ListOf(_list_get_style(items, PY_INT))
+    return ListOf(_item_style(items))
 
 
 make_list = Op("make_list", list, _to_list_style, Alias("maybe", (0,)))  # a run-time list of a Pack's items
@@ -462,7 +470,7 @@ list_slice = Op(
 list_join = Op(
     "list_join",
     lambda a, b: [*a, *b],
-    lambda a, b: ListOf(join(_list_get_style(a, PY_INT), _list_get_style(b, PY_INT))),
+    lambda a, b: ListOf(join_items(_item_style(a), _item_style(b))),
     Alias("maybe", (0, 1)),
     writes=True,
 )

@@ -6,6 +6,7 @@ Used where control flow meets: at the end of an `if`, at the head of a loop, for
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from pullback.styles.style import (
     Anything,
@@ -19,15 +20,28 @@ from pullback.styles.style import (
     Tup,
     Undef,
     fresh_dim,
+    is_varying,
     max_kind,
     not_one,
     numeric,
     same_length,
+    varying,
 )
+
+JoinAxis: TypeAlias = Callable[[Axis, Axis], Axis]
+
+
+def join_items(a: Style, b: Style) -> Style:
+    """The style of the items of a list that holds both: axes that differ vary from item to item."""
+    return _join(a, b, _varying_axis)
 
 
 def join(a: Style, b: Style) -> Style:
     """The least style that covers both.  Parts that differ become unknown."""
+    return _join(a, b, join_axis)
+
+
+def _join(a: Style, b: Style, axis: JoinAxis) -> Style:
     if a == b:
         return a
     if isinstance(a, Undef):
@@ -39,15 +53,15 @@ def join(a: Style, b: Style) -> Style:
         case Scalar(), Scalar():
             return _join_scalars(a, b)
         case Array(), Array():
-            return _join_arrays(a, b)
+            return _join_arrays(a, b, axis)
         case Array(), Scalar():
-            return _join_arrays(a, Array(b.dtype, (), True, b.kind))
+            return _join_arrays(a, Array(b.dtype, (), True, b.kind), axis)
         case Scalar(), Array():
-            return _join_arrays(Array(a.dtype, (), True, a.kind), b)
+            return _join_arrays(Array(a.dtype, (), True, a.kind), b, axis)
         case Tup(), Tup() if a.kind == b.kind and len(a.items) == len(b.items):
-            return Tup(tuple(join(x, y) for x, y in zip(a.items, b.items, strict=True)), a.kind)
+            return Tup(tuple(_join(x, y, axis) for x, y in zip(a.items, b.items, strict=True)), a.kind)
         case ((ListOf() | Tup()), (ListOf() | Tup())) if _is_list(a) and _is_list(b):
-            return ListOf(join(_elem(a), _elem(b)))
+            return ListOf(join_items(_elem(a), _elem(b)))
     return a if a == b else Anything()
 
 
@@ -71,7 +85,7 @@ def _elem(s: Style) -> Style:
     assert isinstance(s, Tup)
     out: Style = Undef()
     for item in s.items:
-        out = join(out, item)
+        out = join_items(out, item)
     return out
 
 
@@ -82,11 +96,11 @@ def _join_scalars(a: Scalar, b: Scalar) -> Scalar:
     return Scalar(dtype, weak, max_kind(a.kind, b.kind), length)
 
 
-def _join_arrays(a: Array, b: Array) -> Array:
+def _join_arrays(a: Array, b: Array, axis: JoinAxis) -> Array:
     dtype = a.dtype if a.dtype == b.dtype else None
     axes = None
     if a.axes is not None and b.axes is not None and len(a.axes) == len(b.axes):
-        axes = tuple(join_axis(x, y) for x, y in zip(a.axes, b.axes, strict=True))
+        axes = tuple(axis(x, y) for x, y in zip(a.axes, b.axes, strict=True))
     return Array(dtype, axes, a.contiguous and b.contiguous, max_kind(a.kind, b.kind))
 
 
@@ -95,6 +109,10 @@ def join_axis(a: Axis, b: Axis) -> Axis:
     if same_length(a, b):
         return a
     return fresh_dim(not_one(a) and not_one(b))
+
+
+def _varying_axis(a: Axis, b: Axis) -> Axis:
+    return a if same_length(a, b) else varying(not_one(a) and not_one(b))
 
 
 def below(a: Style, b: Style, free: Callable[[Dim], bool] = lambda dim: False) -> bool:
@@ -141,4 +159,4 @@ def _axes_below(a: Array, b: Array, free: Callable[[Dim], bool]) -> bool:
 def _axis_below(a: Axis, b: Axis, free: Callable[[Dim], bool]) -> bool:
     if same_length(a, b):
         return True
-    return isinstance(b, Dim) and free(b) and (not_one(a) or not b.not_one)
+    return isinstance(b, Dim) and (is_varying(b) or free(b)) and (not_one(a) or not b.not_one)

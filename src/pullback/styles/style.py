@@ -10,7 +10,9 @@
     Axis   = int | Dim(sym, minus, not_one)   exact length, or max(sym - minus, 0) of an unknown length `sym`
 
 Two `Dim`s with equal `sym` and `minus` have equal length; nothing is known of others except `not_one` (zero counts as
-not one: only length 1 broadcasts).  Joins make the differing part unknown.
+not one: only length 1 broadcasts).  Joins make the differing part unknown.  In the items of a run-time list an axis may
+*vary*: it has another length in each item, and no two are said to be equal; what is read from the list gets a symbol of
+its own (`distinct_axes`).
 """
 
 from __future__ import annotations
@@ -35,11 +37,22 @@ class Dim:
 
 
 Axis: TypeAlias = int | Dim
+_VARYING = -(2**62)  # no symbol of any axis
 
 
 def fresh_dim(not_one: bool = False) -> Dim:
     """An axis of which nothing is known (but perhaps that it is not one)."""
     return Dim(next(_symbols), 0, not_one)
+
+
+def varying(not_one: bool = False) -> Dim:
+    """An axis that has another length in each item of a list."""
+    return Dim(_VARYING, 0, not_one)
+
+
+def is_varying(axis: Axis) -> bool:
+    """Whether an axis stands for lengths that differ from item to item."""
+    return isinstance(axis, Dim) and axis.sym == _VARYING
 
 
 def is_one(axis: Axis) -> bool:
@@ -56,7 +69,7 @@ def same_length(a: Axis, b: Axis) -> bool:
     """Proved to have equal length."""
     if isinstance(a, int) or isinstance(b, int):
         return a == b
-    return (a.sym, a.minus) == (b.sym, b.minus)
+    return (a.sym, a.minus) == (b.sym, b.minus) and a.sym != _VARYING
 
 
 def shorten(axis: Axis, by: int) -> Axis:
@@ -199,6 +212,15 @@ def style_of_number(value: object) -> Scalar | None:
 
 
 _NUMBERS: dict[type, Scalar] = {bool: PY_BOOL, int: PY_INT, float: PY_FLOAT, complex: PY_COMPLEX}
+
+
+def distinct_axes(style: Style) -> Style:
+    """The style of one item of a list: the axes that vary have lengths of its own."""
+    if isinstance(style, Array) and style.axes is not None and any(is_varying(a) for a in style.axes):
+        return replace(style, axes=tuple(fresh_dim(not_one(a)) if is_varying(a) else a for a in style.axes))
+    if isinstance(style, Tup):
+        return replace(style, items=tuple(distinct_axes(s) for s in style.items))
+    return style
 
 
 def numeric(style: Style) -> Style:
