@@ -408,15 +408,13 @@ contains = Op("in", lambda item, container: item in container, _truth_style)
 
 
 def _list_get_style(items: Style, index: Style) -> Style:
-    if isinstance(items, ListOf):
-        return items.elem
-    if isinstance(items, Tup):
-        if (
-            isinstance(index, Static)
-            and isinstance(index.value, int)
-            and -len(items.items) <= index.value < len(items.items)
-        ):
-            return items.items[index.value]
+    if (
+        isinstance(items, Tup)
+        and isinstance(index, Static)
+        and isinstance(index.value, int)
+        and -len(items.items) <= index.value < len(items.items)
+    ):
+        return items.items[index.value]
     return _item_style(items)
 
 
