@@ -24,6 +24,7 @@ LAYERS = (  # lowest first: a module imports only from its own layer and from lo
     ("dispatch",),
     ("api",),
     ("aot",),
+    ("bench",),
     ("__init__",),
     ("cli",),
     ("__main__",),

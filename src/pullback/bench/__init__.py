@@ -1,0 +1,1 @@
+"""The benchmark engine: gradients verified, then timed, beside other libraries, each in a process of its own."""

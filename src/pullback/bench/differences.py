@@ -1,0 +1,71 @@
+"""Directional derivatives of a plain function by differences, with an estimate of their error.
+
+Central differences for a falling sequence of steps, extrapolated to step 0; of all entries of the table the one with
+the least estimated error is taken (Ridders' method).  Steps are relative to each entry's size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+FIRST = 0.02  # the largest step
+FACTOR = 4.0  # from one step to the next
+LEVELS = 9
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """An estimate and how far it may be off."""
+
+    value: float
+    error: float
+
+
+def derivative(along: Callable[[float], float], wanted: float = 0.0) -> Derivative:
+    """The derivative of a function of one number at 0.
+
+    wanted  an error that is small enough to stop at
+    """
+    best = Derivative(math.nan, math.inf)
+    row: list[float] = []
+    for level in range(LEVELS):
+        step = FIRST / FACTOR**level
+        difference = (along(step) - along(-step)) / (2 * step)
+        if not math.isfinite(difference):  # the step left the function's domain
+            row = []
+            continue
+        previous, row = row, [difference]
+        for k, left in enumerate(previous):
+            scale = FACTOR ** (2 * (k + 1))
+            row.append((scale * row[k] - left) / (scale - 1))
+            error = max(abs(row[k + 1] - row[k]), abs(row[k + 1] - left))
+            if error <= best.error:
+                best = Derivative(row[k + 1], error)
+        if best.error <= wanted:
+            break
+    return best
+
+
+def direction(leaves: list[Any], rng: np.random.Generator) -> list[Any]:
+    """A random direction: each entry about as large as the entry it moves, zeros a little."""
+    return [_direction(np.asarray(leaf), rng) for leaf in leaves]
+
+
+def _direction(leaf: Any, rng: np.random.Generator) -> Any:
+    size = np.abs(leaf)
+    typical = float(np.sqrt(np.mean(size * size))) if leaf.size else 0.0
+    scale = size + 0.01 * typical if typical else np.ones(leaf.shape)
+    noise = rng.standard_normal(leaf.shape)
+    if leaf.dtype.kind == "c":
+        noise = noise + 1j * rng.standard_normal(leaf.shape)
+    return scale * noise
+
+
+def terms(bars: list[Any], along: list[Any]) -> list[Any]:
+    """What each entry contributes to the derivative along a direction."""
+    return [np.real(np.conj(bar) * move) for bar, move in zip(bars, along, strict=True)]
