@@ -24,8 +24,8 @@ LAYERS = (  # lowest first: a module imports only from its own layer and from lo
     ("dispatch",),
     ("api",),
     ("aot",),
-    ("bench",),
     ("__init__",),
+    ("bench",),
     ("cli",),
     ("__main__",),
 )
