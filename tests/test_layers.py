@@ -20,7 +20,7 @@ LAYERS = (  # lowest first: a module imports only from its own layer and from lo
     ("transform",),  # prunes with the passes' liveness
     ("backend",),
     ("pipeline",),
-    ("explain",),
+    ("explain", "notebook"),
     ("dispatch",),
     ("api",),
     ("aot",),

@@ -10,6 +10,7 @@ from typing import Any
 
 from pullback.api.argnums import Argnums
 from pullback.api.pickling import name_in_module
+from pullback.api.representation import html_of
 from pullback.api.wrapper import Calls
 from pullback.explain import Explanation
 from pullback.frontend.refusals import GRADIENT_MARK
@@ -56,6 +57,10 @@ class GradientFunction(functools.partial[Any]):
         name = getattr(f, "__qualname__", None) or repr(f)
         aux = ", has_aux" if self.has_aux else ""
         return f"<{TITLES[self.kind].lower()} of {name} with respect to {self.argnums!r}{aux}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the source beside the generated source of the signature that was compiled last."""
+        return html_of(self.of.__wrapped__, [self.of._gradient(self.argnums, self.has_aux).latest()])
 
     def __reduce__(self) -> Any:
         """By name where its module has it; else made anew from its function, which is pickled."""

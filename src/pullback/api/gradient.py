@@ -106,6 +106,11 @@ class Gradient:
             check_overlap(self.header.name, variant, extended)
         return variant, extended
 
+    def latest(self) -> Variant | None:
+        """The signature that was compiled last."""
+        made = [d.latest for d in self._dispatchers.values() if d.latest is not None]
+        return max(made, key=lambda v: v.number, default=None)
+
     # --------------------------------------------------------------------------------------------------- calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -207,6 +212,10 @@ class BoundGradient:
     def find(self, values: tuple[Any, ...]) -> tuple[Variant, tuple[Any, ...]]:
         """See `Gradient.find`."""
         return self.gradient.find(values)
+
+    def latest(self) -> Variant | None:
+        """See `Gradient.latest`."""
+        return self.gradient.latest()
 
 
 _STAR = inspect.Parameter.VAR_POSITIONAL

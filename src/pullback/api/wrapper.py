@@ -12,6 +12,7 @@ from typing import Any
 from pullback.api.argnums import Argnums
 from pullback.api.gradient import BoundGradient, Gradient
 from pullback.api.pickling import name_in_module
+from pullback.api.representation import html_of
 from pullback.api.seeds import Shape, shape_of
 from pullback.dispatch.shipped import Shipped, shipped
 from pullback.dispatch.variants import Variant
@@ -163,6 +164,10 @@ class Differentiable(Calls):
     def __repr__(self) -> str:
         return f"<differentiable {getattr(self.__wrapped__, '__qualname__', self.__wrapped__)}>"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the source beside the generated source of the signature that was compiled last."""
+        return html_of(self.__wrapped__, [g.latest() for g in self._gradients.values()])
+
     def __reduce__(self) -> Any:
         """By name where its module has it, as functions are; else made anew from its function."""
         return name_in_module(self, self.__wrapped__) or (of, (self.__wrapped__, self.options))
@@ -215,6 +220,10 @@ class BoundDifferentiable(Calls):
 
     def __repr__(self) -> str:
         return f"<differentiable method {self.function.__wrapped__.__qualname__} of {self.owner!r}>"
+
+    def _repr_html_(self) -> str:
+        """As that of the function."""
+        return self.function._repr_html_()
 
     def __reduce__(self) -> Any:
         """The differentiable function and the instance, which are pickled."""

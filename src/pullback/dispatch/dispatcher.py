@@ -52,6 +52,7 @@ class Dispatcher:
         self._lock = threading.RLock()
         self._values_of: dict[str, set[int]] = {}  # the values of those integers so far
         self._warned: set[str] = set()
+        self.latest: Variant | None = None  # the last one compiled
 
     def find(self, values: tuple[Any, ...]) -> tuple[Variant, tuple[Any, ...]]:
         """The compiled signature for arguments (one a parameter), and all values that its functions take."""
@@ -85,7 +86,7 @@ class Dispatcher:
     # ------------------------------------------------------------------------------------------------ compiling
 
     def _compile(self, values: tuple[Any, ...]) -> tuple[Variant, tuple[Any, ...]]:
-        variant = self._lower(values)
+        variant = self.latest = self._lower(values)
         key = self._key(values)
         kept = [v for v in self._variants.pop(key, []) if v.fresh()]
         self._variants[key] = [variant, *kept][:MAX_OUTSIDE]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ class Variant:
     )
     functions: dict[tuple[str, bool], Callable[..., Any]] = field(default_factory=dict)
     lock: Any = field(default_factory=threading.RLock)  # held while a function is made
+    number: int = field(default_factory=itertools.count(1).__next__)  # of all variants, in order
 
     @property
     def name(self) -> str:

@@ -193,10 +193,10 @@ class Emitter(Lines):
         then, orelse = tail.sides(last)
         if then.leaves or orelse.leaves:  # what stays needs no `else`
             first, second = (then, orelse) if then.leaves else (orelse, then)
-            out += self._test(last.test, first is then, self._tail(first, indent + INDENT), [], indent)
-            return out + self._tail(second, indent)
+            test = self._test(last.test, first is then, self._tail(first, indent + INDENT), [], indent)
+            return out + self.placed(test, last.loc) + self._tail(second, indent)
         body, other = (self._tail(side, indent + INDENT) for side in (then, orelse))
-        return out + self._test(last.test, True, body or [ast.Pass()], other, indent)
+        return out + self.placed(self._test(last.test, True, body or [ast.Pass()], other, indent), last.loc)
 
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {

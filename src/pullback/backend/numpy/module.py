@@ -17,8 +17,10 @@ from pullback.backend.numpy.expressions import Expressions
 from pullback.backend.numpy.folding import folds
 from pullback.backend.numpy.loops import deciding_last
 from pullback.backend.numpy.naming import Names, assign_names
-from pullback.backend.numpy.printer import source
+from pullback.backend.numpy.places import lines_of
+from pullback.backend.numpy.printer import Places, source_and_tree
 from pullback.backend.numpy.wrap import INDENT
+from pullback.errors import Loc
 from pullback.ir import core_ops as core
 from pullback.ir.callee import Callee
 from pullback.ir.nodes import UNDEF, Call, Function, Operand, Pack, Param, Stmt, Var
@@ -41,6 +43,7 @@ class Generated:
     names: tuple[str, ...] = field(default=())  # of its functions
     results: tuple[Operand, ...] = ()  # of its first function
     has_products: bool = False  # products that `guarded` spells otherwise
+    places: Mapping[int, Loc] = field(default_factory=dict)  # the user's place by line of the source
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +98,20 @@ class _Module:
             done = bufferize(drop_known(part.function), in_place=in_place, copy_residuals=part.copy_residuals)
             self.parts.append(replace(part, function=replace(done.function, name=part.name)))
             self.copies += done.copies
+        self.places: Places = {}
         self.functions = [p.function for p in self.parts]
         self.globals = Globals(self.functions, taken)
 
     def generate(self) -> Generated:
         """Print every function, then the imports they need."""
         made = [self._function(p) for p in self.parts]
-        text = source(ast.Module([*self._imports(), *made], []))
+        module = ast.Module([*self._imports(), *made], [])
+        text, printed = source_and_tree(module)
         names = tuple(f.name for f in self.functions)
         products = any(map(has_products, self.functions))
         results = self.functions[0].results
-        return Generated(text, self.globals.namespace, tuple(self.copies), names, results, products)
+        lines = lines_of(module, printed, text, self.places)
+        return Generated(text, self.globals.namespace, tuple(self.copies), names, results, products, lines)
 
     def _imports(self) -> Iterator[ast.stmt]:
         if "math" in self.globals.modules:
@@ -125,10 +131,13 @@ class _Module:
         expressions = Expressions(names.of, folded, self.globals, part.guarded, part.callees)
         body: list[ast.stmt] = [ast.Expr(ast.Constant(function.doc))] if function.doc else []
         body += self._unpacked(function.params, names)
-        body += self._body(function, Emitter(expressions, names, False))
+        body += self._body(function, Emitter(expressions, names, False, self.places))
         value = _result(function.results)
         emitter = Emitter(expressions, names, False)
         body += emitter.fit(lambda: ast.Return(expressions.operand(value)), (value,), INDENT)
+        last = folded.get(function.results[0]) if isinstance(function.results[0], Var) else None
+        if last is not None and last.loc.line:
+            self.places[body[-1]] = last.loc
         return ast.FunctionDef(function.name, self._arguments(function.params), body, [])
 
     def _body(self, function: Function, emitter: Emitter) -> list[ast.stmt]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import warnings
-from typing import Any
+from typing import Any, TypeAlias
 
 from pullback.backend.numpy.wrap import wrapped
-from pullback.errors import PullbackError
+from pullback.errors import Loc, PullbackError
 
 with warnings.catch_warnings():
     warnings.simplefilter(
@@ -22,6 +22,9 @@ with warnings.catch_warnings():
     from astor.op_util import Precedence, get_op_symbol
 
 _IGNORED = frozenset({"ctx", "kind", "type_comment", "type_params", "type_ignores", "returns", "annotation"})
+
+
+Places: TypeAlias = dict[ast.stmt, Loc]  # statements, and the user's lines that they are made from
 
 
 class Comment(ast.stmt):
@@ -116,6 +119,11 @@ _PLAIN_CONSTANTS = (int, float, complex, bool, type(None))
 
 def source(module: ast.Module) -> str:
     """The text of a module."""
+    return source_and_tree(module)[0]
+
+
+def source_and_tree(module: ast.Module) -> tuple[str, ast.Module]:
+    """The text of a module, and the tree that it reads back as."""
     text = astor.to_source(
         module,
         source_generator_class=_Generator,
@@ -123,8 +131,7 @@ def source(module: ast.Module) -> str:
         pretty_source="".join,
     )
     text = "\n".join(wrapped(text)).strip() + "\n"
-    _check(module, text)
-    return text
+    return text, _check(module, text)
 
 
 def _string(text: str, embedded: int, current_line: str, unicode_literals: bool = False) -> str:
@@ -138,13 +145,14 @@ def _string(text: str, embedded: int, current_line: str, unicode_literals: bool 
 # ------------------------------------------------------------------------------------------- the check
 
 
-def _check(module: ast.Module, text: str) -> None:
+def _check(module: ast.Module, text: str) -> ast.Module:
     try:
         again = ast.parse(text)
     except SyntaxError as error:
         raise PullbackError(f"generated source does not parse: {error}\n{text}") from error
     if not _same(module, again):
         raise PullbackError(f"generated source does not read back as it was meant\n{text}")
+    return again
 
 
 def _same(a: Any, b: Any) -> bool:

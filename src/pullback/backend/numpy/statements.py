@@ -14,7 +14,7 @@ from pullback.backend.numpy.constants import call, name
 from pullback.backend.numpy.expressions import BINARY, Expressions
 from pullback.backend.numpy.moves import Move, in_order
 from pullback.backend.numpy.naming import Names
-from pullback.backend.numpy.printer import Comment
+from pullback.backend.numpy.printer import Comment, Places
 from pullback.backend.numpy.updates import repeats_nothing, update_of
 from pullback.backend.numpy.width import width
 from pullback.backend.numpy.wrap import INDENT, WIDTH
@@ -30,7 +30,10 @@ Statements = list[ast.stmt]
 class Lines:
     """Emits statements; what a compound one looks like, a subclass says."""
 
-    def __init__(self, expressions: Expressions, names: Names, reverse: bool) -> None:
+    def __init__(
+        self, expressions: Expressions, names: Names, reverse: bool, places: Places | None = None
+    ) -> None:
+        self.places: Places = {} if places is None else places
         self.expr = expressions
         self.names = names
         self.reverse = reverse  # within a reverse sweep
@@ -53,8 +56,15 @@ class Lines:
             printed = self.statement(stmt, indent)
             if printed and self.reverse:
                 self.comment(stmt.loc, out)
-            out += printed
+            out += self.placed(printed, stmt.loc)
         return out
+
+    def placed(self, printed: Statements, loc: Loc) -> Statements:
+        """Statements, with the place in the user's source that they are made from."""
+        if loc.line:
+            for made in printed:
+                self.places.setdefault(made, loc)
+        return printed
 
     def _scope(self, enter: Call, body: Sequence[Stmt], indent: int) -> Statements:
         """`with np.errstate(...):`.  Where `scale` is guarded the function runs anew, with all warnings off."""
