@@ -1,14 +1,19 @@
 """THE ordered list of stages, from a Python function to compiled gradient functions.
 
 Stages are mandatory and ordered; passes (`pullback.passes.PASSES`) are optional and preserve meaning.  After each stage
-the IR is verified where `PULLBACK_VERIFY` is set, and printed where `PULLBACK_DUMP` names the stage.
+the IR is verified where `PULLBACK_VERIFY` is set, printed where `PULLBACK_DUMP` names the stage, and told to observers:
+
+    lower, primal, primal/1.fold, ..., primal-optimized, callee, ..., joint (or pair), joint/1.fold, ...,
+    joint-optimized, bufferised, source
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
@@ -27,6 +32,20 @@ from pullback.ir.verify import verify
 from pullback.passes import optimize
 from pullback.transform.choose import Choices
 from pullback.transform.gradient import Request, callee_pair, joint, pair
+
+Observer = Callable[[str, Callable[[], str]], None]
+
+_observers: ContextVar[tuple[Observer, ...]] = ContextVar("observers", default=())
+
+
+@contextmanager
+def observing(observer: Observer) -> Iterator[None]:
+    """What is compiled inside is told to an observer: the name of each stage and pass, and what gives its text."""
+    token = _observers.set((*_observers.get(), observer))
+    try:
+        yield
+    finally:
+        _observers.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +101,9 @@ class Compiled:
                     bufferize=self.options.bufferize,
                     copy_residuals=self.options.copy_residuals and module == "pair",
                 )
-            _dump("source", generated.source)
+            for function in generated.functions:
+                _tell("bufferised", lambda made=function: pretty(made))  # type: ignore[misc]
+            _tell("source", lambda: generated.source)
             self._generated[key] = generated
         return self._generated[key]
 
@@ -129,7 +150,7 @@ def _stage(name: str, function: Function, options: Options) -> Function:
     _check(name, function)
     if not options.optimize:
         return function
-    optimized = optimize(function)
+    optimized = optimize(function, lambda step, made: _tell(f"{name}/{step}", lambda: pretty(made)))
     _check(f"{name}-optimized", optimized)
     return optimized
 
@@ -137,10 +158,16 @@ def _stage(name: str, function: Function, options: Options) -> Function:
 def _check(stage: str, function: Function) -> None:
     if os.environ.get("PULLBACK_VERIFY"):
         verify(function)
-    _dump(stage, lambda: pretty(function))
+    _tell(stage, lambda: pretty(function))
 
 
-def _dump(stage: str, text: str | Callable[[], str]) -> None:
+def _tell(stage: str, text: Callable[[], str]) -> None:
+    for observer in (_dump, *_observers.get()):
+        observer(stage, text)
+
+
+def _dump(stage: str, text: Callable[[], str]) -> None:
+    """The observer that `PULLBACK_DUMP` asks for; "all" are the stages, not the passes."""
     wanted = os.environ.get("PULLBACK_DUMP", "")
-    if wanted and (wanted in ("all", stage)):
-        print(f"# {stage}\n{text if isinstance(text, str) else text()}", file=sys.stderr)
+    if wanted and (wanted == stage or (wanted == "all" and "/" not in stage)):
+        print(f"# {stage}\n{text()}", file=sys.stderr)

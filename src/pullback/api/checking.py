@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,40 @@ from pullback.api.seeds import leaves_of, parts_of, rebuild
 from pullback.errors import GradientMismatchError
 
 STEP = 1e-5  # relative to an entry's size; for float64
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The gradient of one number or array among the arguments, beside differences.
+
+    argument   its position, or its name
+    leaf       where it is in the argument: "" for the whole, "['w']", ".b[0]"
+    gradient, difference, error   of each entry
+    allowed    the error that is allowed
+    """
+
+    argument: int | str
+    leaf: str
+    gradient: Any
+    difference: Any
+    error: Any
+    allowed: float
+
+    @property
+    def wrong(self) -> int:
+        """How many entries differ."""
+        return int(np.sum(~(self.error <= self.allowed)))
+
+    @property
+    def largest(self) -> float:
+        """The largest error; NaN where there is one."""
+        return float(np.max(self.error, initial=0.0))
+
+    def worst(self, count: int = 1) -> list[tuple[int, ...]]:
+        """The entries that differ most, the worst first."""
+        error = np.where(np.isnan(self.error), np.inf, self.error).ravel()
+        order = np.argsort(-error, kind="stable")[:count]
+        return [tuple(int(i) for i in np.unravel_index(k, self.error.shape)) for k in order]
 
 
 def check_gradients(
@@ -33,13 +68,36 @@ def check_gradients(
     A value that is no scalar is contracted with a fixed cotangent.  The arguments are not changed.  Raises
     GradientMismatchError, which says which entry differs and by how much.
     """
-    value, pullback = vjp(f, *copy.deepcopy(args), argnums=argnums, **copy.deepcopy(kwargs))
-    bars = pullback(_seed(value))
+    for found in compare_gradients(f, args, kwargs, argnums=argnums, rtol=rtol, atol=atol):
+        if found.wrong:
+            raise _mismatch(found)
+
+
+def compare_gradients(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    argnums: Argnums | None = None,
+    has_aux: bool = False,
+    rtol: float | None = None,
+    atol: float = 1e-7,
+) -> Iterator[Comparison]:
+    """What `check_gradients` compares, as data, one number or array of the arguments after the other."""
+    value, pullback = vjp(
+        f, *copy.deepcopy(args), argnums=argnums, has_aux=has_aux, **copy.deepcopy(dict(kwargs))
+    )
+    bars = pullback(_seed(value[0] if has_aux else value))
     found = (bars,) if is_single(argnums) else bars
     if argnums is None:
         found = found[: len(args)]  # not those of parameters left to their defaults
+    called = (lambda *a, **k: f(*a, **k)[0]) if has_aux else f
     for which, bar in zip(_places(args, argnums), found, strict=True):
-        _check_argument(f, args, kwargs, which, bar, rtol, atol)
+        place = which
+        given, named = args, dict(kwargs)
+        if isinstance(which, str) and which not in kwargs:
+            given, named, place = _by_name(f, args, named, which)
+        yield from _compared(_Call(called, given, named, place), which, bar, rtol, atol)
 
 
 def _places(args: tuple[Any, ...], argnums: Argnums | None) -> list[int | str]:
@@ -49,30 +107,43 @@ def _places(args: tuple[Any, ...], argnums: Argnums | None) -> list[int | str]:
     return [w if isinstance(w, str) else int(w) for w in wanted]
 
 
-def _check_argument(
-    f: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    which: int | str,
-    bar: Any,
-    rtol: float | None,
-    atol: float,
-) -> None:
-    def with_argument() -> tuple[list[Any], dict[str, Any], Any]:
-        """Fresh arguments, and the one in question."""
-        positional, named = copy.deepcopy(list(args)), copy.deepcopy(kwargs)
-        return positional, named, named[which] if isinstance(which, str) else positional[which]
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call, and the argument in question: its position or name."""
 
-    label = repr(which)
-    if isinstance(which, str) and which not in kwargs:
-        args, kwargs, which = _by_name(f, args, kwargs, which)
-    _, _, argument = with_argument()
-    for (name, leaf), (_, leaf_bar) in zip(leaves_of(argument), leaves_of(bar), strict=True):
+    f: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    which: int | str
+
+    def argument(self) -> Any:
+        """The argument."""
+        return self.kwargs[self.which] if isinstance(self.which, str) else self.args[self.which]
+
+    def contracted(self, moved: Any) -> float:
+        """The contracted value with another argument in its place."""
+        args, kwargs = copy.deepcopy(list(self.args)), copy.deepcopy(self.kwargs)
+        if isinstance(self.which, str):
+            kwargs[self.which] = moved
+        else:
+            args[self.which] = moved
+        value = self.f(*args, **kwargs)
+        return _contract(value, _seed(value))
+
+
+def _compared(
+    call: _Call, which: int | str, bar: Any, rtol: float | None, atol: float
+) -> Iterator[Comparison]:
+    """Each leaf of an argument that carries a derivative."""
+    for (name, leaf), (_, leaf_bar) in zip(leaves_of(call.argument()), leaves_of(bar), strict=True):
         if leaf_bar is None:
             continue
-        differences = _Differences(f, with_argument, which, name)
-        expected = differences.of(leaf)
-        _compare(f"{label}{name}", np.asarray(leaf_bar), expected, rtol, atol)
+        gradient, difference = np.asarray(leaf_bar), _Differences(call, name).of(leaf)
+        wanted = rtol
+        if wanted is None:
+            wanted = 1e-6 if np.finfo(gradient.dtype).eps < 1e-10 else 2e-3
+        allowed = atol + wanted * max(1.0, float(np.max(np.abs(difference), initial=0.0)))
+        yield Comparison(which, name, gradient, difference, np.abs(gradient - difference), allowed)
 
 
 def _by_name(
@@ -86,14 +157,10 @@ def _by_name(
 
 
 class _Differences:
-    """Central differences in the leaf `name` of one argument."""
+    """Central differences in the leaf `name` of the argument of a call."""
 
-    def __init__(
-        self, f: Callable[..., Any], arguments: Callable[[], Any], which: int | str, name: str
-    ) -> None:
-        self.f = f
-        self.arguments = arguments
-        self.which = which
+    def __init__(self, call: _Call, name: str) -> None:
+        self.call = call
         self.name = name
 
     def of(self, leaf: Any) -> Any:
@@ -115,14 +182,7 @@ class _Differences:
 
     def _at(self, index: tuple[int, ...], shift: complex) -> float:
         """The contracted value with one entry shifted."""
-        positional, named, argument = self.arguments()
-        moved = _shift(argument, self.name, index, shift)
-        if isinstance(self.which, str):
-            named[self.which] = moved
-        else:
-            positional[self.which] = moved
-        value = self.f(*positional, **named)
-        return _contract(value, _seed(value))
+        return self.call.contracted(_shift(copy.deepcopy(self.call.argument()), self.name, index, shift))
 
 
 def _step(dtype: Any) -> float:
@@ -166,18 +226,13 @@ def _contract(value: Any, seed: Any) -> float:
     return total
 
 
-def _compare(label: str, found: Any, expected: Any, rtol: float | None, atol: float) -> None:
-    if rtol is None:
-        rtol = 1e-6 if np.finfo(found.dtype).eps < 1e-10 else 2e-3
-    error = np.abs(found - expected)
-    allowed = atol + rtol * max(1.0, float(np.max(np.abs(expected), initial=0.0)))
-    if np.all(error <= allowed):
-        return
-    worst = np.unravel_index(int(np.argmax(np.where(np.isnan(error), np.inf, error))), error.shape)
+def _mismatch(found: Comparison) -> GradientMismatchError:
+    """The error of a gradient that is wrong."""
+    (worst,) = found.worst()
     entry = f" at entry [{', '.join(map(str, worst))}]" if worst else ""
-    raise GradientMismatchError(
-        f"the gradient of argument {label} differs from finite differences{entry}: "
-        f"{found[worst]} against {expected[worst]}, off by {error[worst]:.3g} (allowed {allowed:.3g}); "
-        f"{int(np.sum(~(error <= allowed)))} of {error.size} entries differ",
+    return GradientMismatchError(
+        f"the gradient of argument {found.argument!r}{found.leaf} differs from finite differences{entry}: "
+        f"{found.gradient[worst]} against {found.difference[worst]}, off by {found.error[worst]:.3g} "
+        f"(allowed {found.allowed:.3g}); {found.wrong} of {found.error.size} entries differ",
         hint="if the function has a kink or a jump there, check it elsewhere; else a rule on the way is wrong",
     )

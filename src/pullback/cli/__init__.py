@@ -12,12 +12,13 @@ NEEDED = ("click", "rich")
 
 
 def main() -> int:
-    """Run the command line on the arguments of the process; returns its exit code."""
+    """Run the command line on the arguments of the process; returns or exits with its exit code."""
     if not all(find_spec(name) for name in NEEDED):
         print(
             "pullback: error: the command line needs its extra (pip install 'pullback[cli]')", file=sys.stderr
         )
         return 2
-    from pullback.cli.app import run
+    from pullback.cli.app import app
 
-    return run()
+    app.main()
+    return 0

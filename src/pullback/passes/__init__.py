@@ -21,12 +21,18 @@ PASSES: tuple[Pass, ...] = (fold, simplify_slots, dce, cse, simplify)
 MAX_ROUNDS = 10
 
 
-def optimize(function: Function) -> Function:
-    """Run the passes to a fixed point (at most `MAX_ROUNDS` times)."""
-    for _ in range(MAX_ROUNDS):
+def optimize(function: Function, told: Callable[[str, Function], None] = lambda name, made: None) -> Function:
+    """Run the passes to a fixed point (at most `MAX_ROUNDS` times).
+
+    told  called after each pass that changed something, with its name ("1.fold": of the first round) and what it made
+    """
+    for number in range(1, MAX_ROUNDS + 1):
         before = function
         for step in PASSES:
-            function = step(function)
+            made = step(function)
+            if made is not function:
+                told(f"{number}.{step.__name__}", made)
+            function = made
         if function is before:
             break
     return function

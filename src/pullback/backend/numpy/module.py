@@ -44,6 +44,7 @@ class Generated:
     results: tuple[Operand, ...] = ()  # of its first function
     has_products: bool = False  # products that `guarded` spells otherwise
     places: Mapping[int, Loc] = field(default_factory=dict)  # the user's place by line of the source
+    functions: tuple[Function, ...] = ()  # as they are printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,8 @@ class _Module:
         products = any(map(has_products, self.functions))
         results = self.functions[0].results
         lines = lines_of(module, printed, text, self.places)
-        return Generated(text, self.globals.namespace, tuple(self.copies), names, results, products, lines)
+        facts = (tuple(self.copies), names, results, products, lines, tuple(self.functions))
+        return Generated(text, self.globals.namespace, *facts)
 
     def _imports(self) -> Iterator[ast.stmt]:
         if "math" in self.globals.modules:
