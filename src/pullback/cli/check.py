@@ -1,0 +1,210 @@
+"""`pullback check`: the gradient against differences."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from pullback.api.checking import Comparison, compare_gradients
+from pullback.api.seeds import leaves_of
+from pullback.cli.drawing import KINDS, Draw, sizes_of
+from pullback.cli.loading import Subject, load, with_target
+from pullback.cli.output import UserCodeError, console, print_json, users_code
+from pullback.errors import ArgumentError
+from pullback.frontend.signature import bind
+
+P = inspect.Parameter
+WORST = 5  # entries that are shown of a wrong gradient
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  pullback check model.py:loss --sig "w: f8[n], x: f8[m, n], y: f8[m]"
+  pullback check model.py:loss --sig "w: f8[n], x: f8[m, n], y: f8[m]" --size n=5,m=20 --seed 3
+  pullback check model.py:loss --example model.py:arguments --wrt w --rtol 1e-5
+
+Exit code 1 where the gradient differs.""",
+)
+@with_target
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the random arguments.")
+@click.option(
+    "--size", "sizes", multiple=True, metavar="n=5", help="Lengths of named axes; `:=5` of all others."
+)
+@click.option(
+    "--rtol", type=float, help="Allowed error, relative to the largest entry.  [1e-6; float32: 2e-3]"
+)
+@click.option("--atol", type=float, default=1e-7, show_default=True, help="Allowed error.")
+def command(
+    target: str,
+    sig: str | None,
+    example: str | None,
+    wrt: tuple[str, ...],
+    has_aux: bool,
+    seed: int,
+    sizes: tuple[str, ...],
+    rtol: float | None,
+    atol: float,
+    as_json: bool,
+) -> int:
+    """Compare the gradient of TARGET with differences, on example arguments or random ones.
+
+    Without --wrt the gradients with respect to all parameters that hold floats are compared.
+    """
+    subject = load(target, sig, example, wrt, has_aux)
+    arguments, drawn = _arguments(subject, sizes_of(sizes, subject.declared), seed)
+    asked = subject.wrt if wrt else None
+    found = list(_compare(subject, arguments, asked, rtol, atol))
+    wrong = [c for _, c in found if c.wrong]
+    if as_json:
+        facts = {"target": target, "signature": subject.declared.text, "arguments": drawn, "seed": seed}
+        print_json({**facts, "ok": not wrong, "parameters": [_data(name, c) for name, c in found]})
+    else:
+        _show(subject, found, drawn)
+    return 1 if wrong else 0
+
+
+def _arguments(subject: Subject, sizes: dict[str, int], seed: int) -> tuple[dict[str, Any], str]:
+    """Arguments by parameter, and where they come from."""
+    fn, example = subject.target.fn, subject.example
+    if example is not None:
+        return bind(fn, example.args, example.kwargs), "example"
+    failed: UserCodeError | None = None
+    for kind in KINDS:
+        arguments = Draw(subject.declared, sizes, seed, kind).arguments()
+        try:
+            value = _value(subject, arguments)
+        except UserCodeError as error:
+            failed = failed or error
+            continue
+        if all(_is_finite(leaf) for _, leaf in leaves_of(value)):
+            return arguments, f"random ({kind})"
+    if failed is None:
+        return Draw(subject.declared, sizes, seed, KINDS[-1]).arguments(), f"random ({KINDS[-1]})"
+    raise UserCodeError(
+        f"{failed.reason}, for random arguments", hint="give --example, or sizes that fit: --size n=5"
+    )
+
+
+def _is_finite(leaf: Any) -> bool:
+    array = np.asarray(leaf)
+    return array.dtype.kind not in "fc" or bool(np.all(np.isfinite(array)))
+
+
+def _value(subject: Subject, arguments: dict[str, Any]) -> Any:
+    args, kwargs = _call(subject, arguments)
+    with users_code(f"`{subject.target.qualname}`"), np.errstate(all="ignore"):
+        return subject.target.fn(*args, **kwargs)
+
+
+def _call(subject: Subject, arguments: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments by parameter as those of a call."""
+    signature = inspect.signature(subject.target.fn, follow_wrapped=False)
+
+    bound = inspect.BoundArguments(signature, copy.deepcopy(arguments))
+    return bound.args, bound.kwargs
+
+
+def _compare(
+    subject: Subject,
+    arguments: dict[str, Any],
+    asked: tuple[str, ...] | None,
+    rtol: float | None,
+    atol: float,
+) -> Iterator[tuple[str, Comparison]]:
+    """Each number or array of the arguments, with its name."""
+    args, kwargs = _call(subject, arguments)
+    names = _names(subject, arguments)
+    places = {place: name for place, name in names.items() if asked is None or name in asked}
+    wanted = [
+        p for p in places if asked is not None or any(_holds_floats(x) for x in _value_at(p, args, kwargs))
+    ]
+    if not wanted:
+        raise ArgumentError(
+            f"`{subject.target.qualname}` has no parameter that holds floats", hint="give --sig"
+        )
+    fn, what = subject.target.fn, f"`{subject.target.qualname}`"
+    with users_code(what):
+        found = list(
+            compare_gradients(fn, args, kwargs, argnums=wanted, has_aux=subject.has_aux, rtol=rtol, atol=atol)
+        )
+    for comparison in found:
+        yield f"{places[comparison.argument]}{comparison.leaf}", comparison
+
+
+def _names(subject: Subject, arguments: dict[str, Any]) -> dict[int | str, str]:
+    """How `argnums` names each argument, and how messages call it."""
+    found: dict[int | str, str] = {}
+    for name, parameter in inspect.signature(subject.target.fn, follow_wrapped=False).parameters.items():
+        if parameter.kind is P.VAR_POSITIONAL:
+            for i in range(len(arguments[name])):
+                found[len(found)] = f"{name}[{i}]"
+        elif parameter.kind is P.KEYWORD_ONLY:
+            found[name] = name
+        elif parameter.kind is not P.VAR_KEYWORD:
+            found[len(found)] = name
+    return found
+
+
+def _value_at(place: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
+    for _, leaf in leaves_of(args[place] if isinstance(place, int) else kwargs[place]):
+        yield leaf
+
+
+def _holds_floats(leaf: Any) -> bool:
+    return isinstance(leaf, float | complex | np.ndarray | np.generic) and np.asarray(leaf).dtype.kind in "fc"
+
+
+# --------------------------------------------------------------------------------------------------- the report
+
+
+def _data(name: str, found: Comparison) -> dict[str, Any]:
+    return {
+        "name": name,
+        "shape": list(found.gradient.shape),
+        "largest_error": found.largest,
+        "allowed": found.allowed,
+        "wrong": found.wrong,
+        "ok": not found.wrong,
+        "worst": [
+            {
+                "index": list(index),
+                "gradient": found.gradient[index].item(),
+                "difference": found.difference[index].item(),
+                "error": float(found.error[index]),
+            }
+            for index in found.worst(WORST)
+        ],
+    }
+
+
+def _show(subject: Subject, found: list[tuple[str, Comparison]], drawn: str) -> None:
+    out = console()
+    table = Table("parameter", "shape", "largest error", "allowed", "", box=None, pad_edge=False)
+    for name, c in found:
+        verdict = (
+            Text("ok", "green") if not c.wrong else Text(f"{c.wrong} of {c.error.size} wrong", "bold red")
+        )
+        shape = f"[{', '.join(map(str, c.gradient.shape))}]" if c.gradient.ndim else "number"
+        table.add_row(Text(name), Text(shape), f"{c.largest:.2g}", f"{c.allowed:.2g}", verdict)
+    out.print(Text(f"{subject.target.qualname}({subject.declared.text}), {drawn} arguments"))
+    out.print(table)
+    for name, c in found:
+        if c.wrong:
+            out.print(Text(f"\n{name}: the worst entries"), _entries(c))
+
+
+def _entries(found: Comparison) -> Table:
+    table = Table("entry", "gradient", "difference", "off by", box=None, pad_edge=False)
+    for index in found.worst(min(WORST, found.wrong)):
+        at = f"[{', '.join(map(str, index))}]" if index else "-"
+        numbers = (found.gradient[index], found.difference[index])
+        table.add_row(Text(at), *(f"{x:.9g}" for x in numbers), f"{found.error[index]:.2g}")
+    return table
