@@ -68,7 +68,7 @@ def resolve_object(text: str) -> tuple[Any, ModuleType, str]:
 
 def _unknown(holder: Any, name: str, place: str, module: ModuleType) -> TargetError:
     names = [n for n, v in vars(holder).items() if callable(v) and not n.startswith("__")]
-    near = difflib.get_close_matches(name, names, 3, 0.5)
+    near = difflib.get_close_matches(name, names, 3, 0.6)
     own = [n for n in names if getattr(vars(holder)[n], "__module__", "") == module.__name__]
     hint = f"did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else _list(own)
     where = f"`{place}`" if holder is module else f"the class `{holder.__name__}` of `{place}`"
@@ -120,7 +120,7 @@ def _load_file(path: Path) -> ModuleType:
         raise TargetError(f"`{path}` is a folder", hint="name a file in it, as in folder/model.py:function")
     if not path.is_file():
         near = sorted(p.name for p in path.parent.glob("*.py")) if path.parent.is_dir() else []
-        close = difflib.get_close_matches(path.name, near, 1, 0.5)
+        close = difflib.get_close_matches(path.name, near, 1, 0.7)
         hint = (
             f"did you mean `{path.parent / close[0]}`?"
             if close

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -133,8 +132,3 @@ def users_code(what: str) -> Iterator[None]:
         at = f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
         text = " ".join(str(error).split())
         raise UserCodeError(f"{what} raises {type(error).__name__}: {text}{at}") from error
-
-
-def terminal_width() -> int:
-    """The width of what is printed."""
-    return shutil.get_terminal_size((WIDE, 24)).columns
