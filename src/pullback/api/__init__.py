@@ -13,6 +13,7 @@ from typing import Any, overload
 from pullback.api.argnums import Argnums
 from pullback.api.functions import GradientFunction, gradient_function
 from pullback.api.wrapper import BoundDifferentiable, Differentiable, Residuals, of
+from pullback.dispatch.tracebacks import brief
 from pullback.frontend.refusals import GRADIENT_MARK
 from pullback.pipeline import Options
 
@@ -67,6 +68,7 @@ def _with(f: Any, options: Options) -> Any:
     return Differentiable(f, options)
 
 
+@brief
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> GradientFunction:
     """A function that returns the value of `f` and its gradient with respect to `argnums`.
 
@@ -83,6 +85,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     return gradient_function(of(f), "value_and_grad", argnums, has_aux)
 
 
+@brief
 def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> GradientFunction:
     """A function that returns the gradient of `f` with respect to `argnums` (with has_aux: the gradient and aux).
 
@@ -92,6 +95,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     return gradient_function(of(f), "grad", argnums, has_aux)
 
 
+@brief
 def vjp(
     f: Callable[..., Any], *args: Any, argnums: Argnums | None = None, has_aux: bool = False, **kwargs: Any
 ) -> tuple[Any, Callable[[Any], Any]]:

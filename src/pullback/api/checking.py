@@ -13,6 +13,7 @@ import numpy as np
 from pullback.api import vjp
 from pullback.api.argnums import Argnums, is_single
 from pullback.api.seeds import leaves_of, parts_of, rebuild
+from pullback.dispatch.tracebacks import brief
 from pullback.errors import GradientMismatchError
 
 STEP = 1e-5  # relative to an entry's size; for float64
@@ -52,6 +53,7 @@ class Comparison:
         return [tuple(int(i) for i in np.unravel_index(k, self.error.shape)) for k in order]
 
 
+@brief
 def check_gradients(
     f: Callable[..., Any],
     *args: Any,

@@ -12,6 +12,8 @@ from pullback.api.argnums import Argnums
 from pullback.api.pickling import name_in_module
 from pullback.api.representation import html_of
 from pullback.api.wrapper import Calls
+from pullback.dispatch.tracebacks import brief, shortened
+from pullback.errors import PullbackError
 from pullback.explain import Explanation
 from pullback.frontend.refusals import GRADIENT_MARK
 
@@ -67,6 +69,7 @@ class GradientFunction(functools.partial[Any]):
         name = name_in_module(self, self.of.__wrapped__)
         return name or (gradient_function, (self.of, self.kind, self.argnums, self.has_aux))
 
+    @brief
     def source(self, *args: Any, form: str = "joint", **kwargs: Any) -> str:
         """The generated source for such arguments.
 
@@ -74,6 +77,7 @@ class GradientFunction(functools.partial[Any]):
         """
         return self.of.source(*args, argnums=self.argnums, has_aux=self.has_aux, form=form, **kwargs)
 
+    @brief
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What the compiler decided for such arguments (see `Differentiable.explain`)."""
         return self.of.explain(*args, argnums=self.argnums, has_aux=self.has_aux, **kwargs)
@@ -92,10 +96,16 @@ def gradient_function(of: Calls, kind: str, argnums: Argnums, has_aux: bool) -> 
 
 def _without_value(both: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        return both(*args, **kwargs)[1]
+        try:
+            return both(*args, **kwargs)[1]
+        except PullbackError as error:
+            raise shortened(error)  # noqa: B904 - it is the same error
 
     def gradient_and_aux(*args: Any, **kwargs: Any) -> Any:
-        (_, aux), bars = both(*args, **kwargs)
+        try:
+            (_, aux), bars = both(*args, **kwargs)
+        except PullbackError as error:
+            raise shortened(error)  # noqa: B904
         return bars, aux
 
     return gradient_and_aux if has_aux else gradient

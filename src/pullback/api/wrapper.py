@@ -15,6 +15,7 @@ from pullback.api.pickling import name_in_module
 from pullback.api.representation import html_of
 from pullback.api.seeds import Shape, shape_of
 from pullback.dispatch.shipped import Shipped, shipped
+from pullback.dispatch.tracebacks import brief
 from pullback.dispatch.variants import Variant
 from pullback.errors import ArgumentError
 from pullback.explain import Explanation, explanation
@@ -49,6 +50,7 @@ class Residuals:
         """Residuals with copies of the values."""
         return Residuals(self.variant, deepcopy(self.values, memo), self.shape)
 
+    @brief
     def pull(self, value_bar: Any) -> Any:
         """The cotangents of the arguments, for the cotangent of the value."""
         return self.variant.pull(self.values, self.shape.check(value_bar))
@@ -64,6 +66,7 @@ class Calls:
     ) -> Gradient | BoundGradient:
         raise NotImplementedError
 
+    @brief
     def value_and_grad(
         self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any
     ) -> tuple[Any, Any]:
@@ -76,11 +79,13 @@ class Calls:
         """
         return self._gradient(argnums, has_aux)(*args, **kwargs)
 
+    @brief
     def grad(self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any) -> Any:
         """The gradient with respect to `argnums` (with has_aux: the gradient and aux)."""
         value, bars = self._gradient(argnums, has_aux)(*args, **kwargs)
         return (bars, value[1]) if has_aux else bars
 
+    @brief
     def vjp(
         self,
         *args: Any,
@@ -93,6 +98,7 @@ class Calls:
         value, residuals = self.primal(*args, argnums=argnums, has_aux=has_aux, copy=copy, **kwargs)
         return value, residuals.pull
 
+    @brief
     def primal(
         self,
         *args: Any,
@@ -111,6 +117,7 @@ class Calls:
         value, residuals = variant.run("primal", values)
         return value, Residuals(variant, residuals, shape_of(value[0] if has_aux else value))
 
+    @brief
     def pullback(self, residuals: Residuals, value_bar: Any) -> Any:
         """The cotangents of the arguments, for the cotangent of the value.
 
@@ -121,6 +128,7 @@ class Calls:
             raise ArgumentError("`pullback` takes the residuals that `primal` returned")
         return residuals.pull(value_bar)
 
+    @brief
     def source(
         self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, form: str = "pair", **kwargs: Any
     ) -> str:
@@ -134,6 +142,7 @@ class Calls:
         variant, _ = gradient.find(gradient.bind(args, kwargs))
         return variant.compiled.generated("value_and_grad" if form == "joint" else "pullback").source
 
+    @brief
     def explain(self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any) -> Explanation:
         """What the compiler decided, as data (`as_dict()` for JSON); `str` of it is the report.
 

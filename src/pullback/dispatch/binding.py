@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
+from pullback.dispatch.tracebacks import shortened
+from pullback.errors import PullbackError
+
 P = inspect.Parameter
 _NAME = "_pb_function"
 
@@ -93,7 +96,17 @@ def make_binder(fn: FunctionType, header: Header) -> Callable[..., tuple[Any, ..
     return made
 
 
-_LONG = _code("front", "(*args, **keywords)", ["return _pb_call(args, keywords)"], "front")
+_LONG = _code(
+    "front",
+    "(*args, **keywords)",
+    [
+        "try:",
+        "    return _pb_call(args, keywords)",
+        "except _pb_refusal as error:",
+        "    raise _pb_shortened(error)",
+    ],
+    "front",
+)
 
 
 class Front:
@@ -104,7 +117,11 @@ class Front:
     """
 
     def __init__(self, name: str, call: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> None:
-        self.names: dict[str, Any] = {"_pb_call": call}  # the global names of all entries
+        self.names: dict[str, Any] = {  # the global names of all entries
+            "_pb_call": call,
+            "_pb_refusal": PullbackError,
+            "_pb_shortened": shortened,
+        }
         self._long = _LONG.replace(co_name=name, co_filename=f"<pullback front of {name}>")
         self.function = FunctionType(self._long, self.names, name)
         self.function.__qualname__ = name

@@ -10,7 +10,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -18,6 +17,7 @@ from pullback.dispatch.checks import check_parameter, part_of
 from pullback.dispatch.collector import paused
 from pullback.dispatch.keys import key_of, outside_key
 from pullback.dispatch.outside import Outside, Root, Watch, callables_of
+from pullback.dispatch.tracebacks import PACKAGE
 from pullback.dispatch.variants import Variant
 from pullback.errors import ArgumentError
 from pullback.frontend.environment import Environment, Guard, NeedStatic
@@ -33,7 +33,6 @@ from pullback.transform.gradient import Request
 MAX_SIGNATURES = 64
 MAX_OUTSIDE = 16  # variants under one key
 MAX_INTEGERS = 16  # values of one integer that is needed when compiling: beyond, a warning
-PACKAGE = str(Path(__file__).parent.parent)
 
 
 class Dispatcher:

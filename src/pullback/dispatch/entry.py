@@ -99,7 +99,12 @@ class _Entry:
         run = self.bind(self.variant.function("value_and_grad"), "run")
         used = self.bind(self.variant, "variant")
         pack = f"({arguments},)" if arguments else "()"
-        missed = f"    return {self.bind(miss, 'miss')}({self.header.values()}, _pb_rest, _pb_keywords)"
+        missed = [
+            "    try:",
+            f"        return {self.bind(miss, 'miss')}({self.header.values()}, _pb_rest, _pb_keywords)",
+            "    except _pb_refusal as _pb_error:",
+            "        raise _pb_shortened(_pb_error)",
+        ]
         lines = [
             *self.defaults(fn, missed),
             "try:",
@@ -107,7 +112,7 @@ class _Entry:
             f"except {self.bind((*MISSING, TypeError), 'missing')}:",  # no array of rank 0 has a length
             "    _pb_hit = False",
             "if not _pb_hit:",
-            missed,
+            *missed,
             "try:",
             f"    _pb_out = {run}({arguments})",
             "except Exception as _pb_error:",
@@ -132,7 +137,7 @@ class _Entry:
         ]
         return "(" + "\n        and ".join(conditions) + ")"
 
-    def defaults(self, fn: FunctionType, missed: str) -> list[str]:
+    def defaults(self, fn: FunctionType, missed: list[str]) -> list[str]:
         """Statements that put in the defaults of parameters that were not given, if they are still the defaults."""
         positional = self.header.positional
         given = dict(zip(reversed(positional), reversed(fn.__defaults__ or ()), strict=False))
@@ -143,7 +148,7 @@ class _Entry:
             f"{name}.__code__ is not {self.bind(fn.__code__, 'part')}",
             f"{name}.__defaults__ is not {self.bind(fn.__defaults__, 'part')}",
         ]
-        lines = [f"if _pb_rest or _pb_keywords or {' or '.join(changed)}:", missed]
+        lines = [f"if _pb_rest or _pb_keywords or {' or '.join(changed)}:", *missed]
         for param in filter(given.__contains__, positional):
             lines += [f"if {param} is {absent}:", f"    {param} = {self.bind(given[param], 'default')}"]
         return lines
