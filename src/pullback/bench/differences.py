@@ -16,6 +16,7 @@ import numpy as np
 FIRST = 0.02  # the largest step
 FACTOR = 4.0  # from one step to the next
 LEVELS = 9
+EPSILON = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,9 @@ def derivative(along: Callable[[float], float], wanted: float = 0.0) -> Derivati
     row: list[float] = []
     for level in range(LEVELS):
         step = FIRST / FACTOR**level
-        difference = (along(step) - along(-step)) / (2 * step)
+        above, below = along(step), along(-step)
+        difference = (above - below) / (2 * step)
+        rounding = EPSILON * max(abs(above), abs(below)) / step
         if not math.isfinite(difference):  # the step left the function's domain
             row = []
             continue
@@ -43,7 +46,7 @@ def derivative(along: Callable[[float], float], wanted: float = 0.0) -> Derivati
         for k, left in enumerate(previous):
             scale = FACTOR ** (2 * (k + 1))
             row.append((scale * row[k] - left) / (scale - 1))
-            error = max(abs(row[k + 1] - row[k]), abs(row[k + 1] - left))
+            error = max(abs(row[k + 1] - row[k]), abs(row[k + 1] - left), rounding)
             if error <= best.error:
                 best = Derivative(row[k + 1], error)
         if best.error <= wanted:

@@ -19,7 +19,7 @@ from pullback.bench.timing import batch_size, times
 from pullback.bench.verify import Verdict
 
 ROUNDS = (3, 15)  # at least and at most
-SLICE = (0.05, 2.0)  # seconds that one contender is timed in one case, at least and at most
+SLICE = 0.05  # seconds that one contender is timed in one case, at least
 ALWAYS = ("pullback", "hand")  # need nothing installed
 
 
@@ -32,6 +32,7 @@ class Options:
     threads: int = 1
     timeout: float = 60.0  # seconds for the first calls of a case, or for a batch
     budget: float = 780.0  # seconds for the whole run: slow cases get fewer rounds
+    slot: float = 2.0  # seconds that one contender is timed in one case, at most
     compile_times: bool = True
 
     def recorded(self) -> dict[str, Any]:
@@ -154,7 +155,7 @@ class Session:
         """Rounds in turn.  A round of a contender is a batch of calls."""
         record.entries[PLAIN] = Entry("ok", first=opened[PLAIN].first)
         share = 0.5 * self._left() / (left * len(opened))
-        slot = min(max(share, SLICE[0]), SLICE[1])
+        slot = min(max(share, SLICE), self.options.slot)
         calls = {n: batch_size(o.once) for n, o in opened.items()}
         cost = {n: calls[n] * o.once for n, o in opened.items()}
         rounds = {n: min(max(int(slot / cost[n]), ROUNDS[0]), ROUNDS[1]) for n in opened}

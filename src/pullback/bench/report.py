@@ -1,0 +1,154 @@
+"""The report of a run: tables as text cells, which a terminal or a page of the documentation lays out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pullback.bench.record import CaseRecord, Entry, Record
+
+PLAIN = "numpy"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The head and the rows of one table."""
+
+    head: list[str]
+    rows: list[list[str]]
+
+
+def milliseconds(seconds: float) -> str:
+    """A time with three digits."""
+    return f"{1e3 * seconds:.3g}" if seconds < 1 else f"{1e3 * seconds:.0f}"
+
+
+def factor(ratio: float) -> str:
+    """A ratio with two or three digits."""
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}" if ratio < 100 else f"{ratio:.0f}"
+
+
+def times_table(record: Record, suite: str) -> Table:
+    """One row a case: the plain function's time, then for each contender its time and how often the plain one's it is."""
+    names = present(record, suite)
+    head = ["kernel", "size", "NumPy ms", *names]
+    return Table(head, [_row(case, names) for case in record.of(suite)])
+
+
+def present(record: Record, suite: str) -> list[str]:
+    """The contenders that have something to say in a suite."""
+    cases = record.of(suite)
+    return [
+        name
+        for name in record.contenders[1:]
+        if any(case.entries[name].status != "absent" for case in cases if name in case.entries)
+    ]
+
+
+def _row(case: CaseRecord, names: list[str]) -> list[str]:
+    plain = case.entries[PLAIN]
+    own = milliseconds(plain.seconds) if plain.seconds is not None else plain.status
+    return [case.kernel, case.label, own, *(_cell(case, name) for name in names)]
+
+
+def _cell(case: CaseRecord, name: str) -> str:
+    entry = case.entries.get(name)
+    if entry is None or entry.status == "absent":
+        return "–"
+    ratio = case.ratio(name)
+    if entry.seconds is None or ratio is None:
+        return entry.status
+    return f"{milliseconds(entry.seconds)} ({factor(ratio)}×)"
+
+
+def means_table(record: Record) -> Table:
+    """Geometric means, a row a suite and contender, over the cases that both sides have."""
+    rows = []
+    for suite in record.suites:
+        for name in present(record, suite):
+            plain, count = record.mean(suite, name)
+            if plain is None:
+                continue
+            ours, common = record.mean(suite, name, "pullback")
+            beside = "" if ours is None or name == "pullback" else f"{factor(ours)}×"
+            rows.append([suite, name, f"{factor(plain)}×", str(count), beside, str(common) if beside else ""])
+    return Table(["suite", "contender", "over plain NumPy", "cases", "over pullback", "cases"], rows)
+
+
+def compile_table(record: Record) -> Table:
+    """Compile times, where a contender has them: the median and the worst of each suite."""
+    rows = []
+    for suite in record.suites:
+        for name in present(record, suite):
+            entries = [(case.kernel, case.entries[name]) for case in record.of(suite) if name in case.entries]
+            cold = sorted((e.compile_cold, k) for k, e in entries if e.compile_cold is not None)
+            cached = sorted(e.compile_cached for _, e in entries if e.compile_cached is not None)
+            if cold:
+                worst, kernel = cold[-1]
+                rows.append(
+                    [
+                        suite,
+                        name,
+                        milliseconds(cold[len(cold) // 2][0]),
+                        f"{milliseconds(worst)} ({kernel})",
+                        milliseconds(cached[len(cached) // 2]) if cached else "no cache",
+                    ]
+                )
+    return Table(["suite", "contender", "cold, median ms", "cold, worst ms", "cached, median ms"], rows)
+
+
+def memory_table(record: Record) -> Table:
+    """Peak memory of one gradient, for the case of each kernel in which the plain function takes longest."""
+    rows = []
+    for suite in record.suites:
+        names = [PLAIN, *present(record, suite)]
+        for case in _largest(record.of(suite)):
+            cells = [_bytes(case.entries.get(name)) for name in names]
+            if any(cells):
+                rows.append([suite, f"{case.kernel} {case.label}", *cells])
+    names = record.contenders
+    return Table(["suite", "case", *names], [row + [""] * (2 + len(names) - len(row)) for row in rows])
+
+
+def _largest(cases: list[CaseRecord]) -> list[CaseRecord]:
+    by_kernel: dict[str, CaseRecord] = {}
+    for case in cases:
+        best = by_kernel.get(case.kernel)
+        if best is None or (case.entries[PLAIN].seconds or 0) > (best.entries[PLAIN].seconds or 0):
+            by_kernel[case.kernel] = case
+    return list(by_kernel.values())
+
+
+def _bytes(entry: Entry | None) -> str:
+    return f"{entry.memory / 1e6:.1f}" if entry is not None and entry.memory is not None else ""
+
+
+def problems(record: Record) -> list[tuple[str, str, str, str]]:
+    """What was not timed, and why: cases, contender, status, reason; the cases of a kernel that share all this as one."""
+    found: dict[tuple[str, str, str, str], list[str]] = {}
+    for case in record.cases:
+        for name, entry in case.entries.items():
+            if entry.status not in ("ok", "absent"):
+                key = (f"{case.suite}/{case.kernel}", name, entry.status, entry.reason)
+                found.setdefault(key, []).append(case.label)
+    return [
+        (f"{kernel} ({labels[0]}{', …' if len(labels) > 1 else ''})", name, status, reason)
+        for (kernel, name, status, reason), labels in found.items()
+    ]
+
+
+def notes(record: Record) -> list[tuple[str, str]]:
+    """What the suites say of their kernels."""
+    return list({f"{case.suite}/{case.kernel}": case.note for case in record.cases if case.note}.items())
+
+
+def setting(record: Record) -> str:
+    """One line: where and with what the run was made."""
+    facts = record.about
+    versions = ", ".join(f"{n} {v}" for n, v in facts["versions"].items() if n not in ("pullback", "hand"))
+    commit = f" at {facts['commit']}" if facts["commit"] else ""
+    threads = facts["options"]["threads"]
+    return (
+        f"{facts['date']}, pullback {facts['pullback']}{commit}, Python {facts['python']}, NumPy {facts['numpy']}"
+        f"{', ' if versions else ''}{versions}; {facts['cpu']}, {facts['cores']} cores, {threads} thread"
+        f"{'s' if threads != 1 else ''} a contender"
+    )
