@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 PRESETS = {"S": {"n": 6, "tolerance": 1e-7}, "M": {"n": 40, "tolerance": 1e-9}}
 WRT = ("centre", "width")
 

@@ -1,7 +1,5 @@
 """A root by bisection, then Newton's method from there: `for … else`, `break`, a tuple that is carried."""
 
-import numpy as np
-
 PRESETS = {"S": {"n": 60}, "M": {"n": 1_500}}
 WRT = ("a", "b")
 

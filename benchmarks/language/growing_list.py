@@ -1,7 +1,5 @@
 """A list that grows while it is worked through: fragments split until they are small."""
 
-import numpy as np
-
 PRESETS = {"S": {"n": 8}, "M": {"n": 100}}
 WRT = ("mass", "ratio")
 

@@ -1,7 +1,5 @@
 """Newton's iteration until it no longer moves: as many steps as the data ask for, for each entry."""
 
-import numpy as np
-
 PRESETS = {"S": {"n": 200}, "M": {"n": 5_000}}
 WRT = ("a",)
 

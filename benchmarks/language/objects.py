@@ -1,9 +1,8 @@
 """A simulation in objects: particles with methods that change their fields, and a wall that ends some of them."""
 
-import numpy as np
-
 PRESETS = {"S": {"n": 5, "steps": 100}, "M": {"n": 40, "steps": 500}}
 WRT = ("speed", "friction")
+STATIC = ("steps",)
 
 
 class Particle:

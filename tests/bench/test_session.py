@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.bench import tiny
 
 from pullback.bench.record import Record, from_json
 from pullback.bench.session import Options, Session
 from pullback.bench.suite import find
-from tests.bench import tiny
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,7 @@ def test_what_fails_is_a_row(record: Record, kernel: str, status: str, words: st
 def test_a_process_that_failed_serves_the_next_kernel(record: Record) -> None:
     order = list(dict.fromkeys(case.kernel for case in record.cases))
     assert order.index("dies") < order.index("right")
+
 
 def test_a_process_that_hangs_is_killed_and_the_next_kernel_served(folder: Path) -> None:
     kernels = find(folder, ["tiny"], ["hangs", "right"])

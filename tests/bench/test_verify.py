@@ -56,14 +56,18 @@ def test_the_right_gradient_passes(make: Any) -> None:
 
 
 @pytest.mark.parametrize("which, index, name", [(0, 17, "x[17]"), (1, 2, "y[2]")])
-def test_one_wrong_entry_is_found_without_another_contender(make: Any, which: int, index: int, name: str) -> None:
+def test_one_wrong_entry_is_found_without_another_contender(
+    make: Any, which: int, index: int, name: str
+) -> None:
     case = make(SMOOTH)
     x, y = case.inputs()
     bars = [3 * x**2, np.exp(y)]
     bars[which][index] *= 1.001
     (verdict,) = judge(case, only=bars).values()
     assert verdict.status == "wrong"
-    wrong, right = (float(word) for word in verdict.reason.replace(name + ": ", "").split(", differences give "))
+    wrong, right = (
+        float(word) for word in verdict.reason.replace(name + ": ", "").split(", differences give ")
+    )
     assert wrong / right == pytest.approx(1.001, abs=1e-5)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-KERNEL = '''
+KERNEL = """
 import numpy as np
 
 PRESETS = {"S": {"n": 5}}
@@ -17,15 +17,15 @@ def inputs(rng, n):
 
 def loss(x, k):
     return np.sum(np.sin(k * x) * x)
-'''
-RIGHT = '''
+"""
+RIGHT = """
 import numpy as np
 
 
 def value_and_grad(x, k):
     s, c = np.sin(k * x), np.cos(k * x)
     return np.sum(s * x), (s + k * x * c, np.sum(x * x * c))
-'''
+"""
 HAND = {
     "right": RIGHT,
     "wrong": RIGHT.replace("return", "c = np.where(np.arange(len(x)) == 3, 1.001 * c, c)\n    return"),
@@ -35,7 +35,7 @@ HAND = {
     "changes": RIGHT.replace("    return", "    x[0] += 1.0\n    return"),
 }
 OTHERS = {
-    "in_place": '''
+    "in_place": """
 import numpy as np
 
 PRESETS = {"S": [{"n": 4}, {"n": 8}], "M": {"n": 16}}
@@ -54,8 +54,8 @@ def step(A):
 def loss(A):
     step(A)
     return np.sum(A * A)
-''',
-    "residuals": '''
+""",
+    "residuals": """
 import numpy as np
 
 from ._shared import square
@@ -74,8 +74,8 @@ def residuals(x):
 
 def seeds(value):
     return [np.where(np.arange(value.size).reshape(value.shape) == k, 1.0, 0.0) for k in range(value.size)]
-''',
-    "refused": '''
+""",
+    "refused": """
 import numpy as np
 
 PRESETS = {"S": {"n": 3}}
@@ -91,7 +91,7 @@ def loss(x):
         return np.sum(x * x)
     except ValueError:
         return 0.0
-''',
+""",
 }
 
 

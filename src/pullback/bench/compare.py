@@ -1,6 +1,6 @@
 """Two records side by side: has the generated code become slower?
 
-What is compared is the gradient's time over the plain function's of the same run, which means the same on another machine.
+What is compared is the gradient's time over the plain function's of the same run: it means the same on another machine.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Comparison:
     def rows(self) -> list[list[str]]:
         """The cases, those that became slowest first."""
         ordered = sorted(self.ratios.items(), key=lambda item: -item[1][1] / item[1][0])
-        return [[key, f"{factor(old)}×", f"{factor(new)}×", f"{new / old:.3f}"] for key, (old, new) in ordered]
+        return [
+            [key, f"{factor(old)}x", f"{factor(new)}x", f"{new / old:.3f}"] for key, (old, new) in ordered
+        ]
 
 
 def compare(old: Record, new: Record, tolerance: float = TOLERANCE) -> Comparison:
@@ -40,9 +42,13 @@ def compare(old: Record, new: Record, tolerance: float = TOLERANCE) -> Compariso
     before = {case.key: case.ratio(OURS) for case in old.cases}
     after = {case.key: case.ratio(OURS) for case in new.cases}
     common = {
-        key: (was, ratio) for key, ratio in after.items() if ratio is not None and (was := before.get(key)) is not None
+        key: (was, ratio)
+        for key, ratio in after.items()
+        if ratio is not None and (was := before.get(key)) is not None
     }
     mean = geometric_mean([is_now / was for was, is_now in common.values()])
     if mean is None:
-        raise BenchError("the two records have no timed case in common", hint="run the same suites at the same size")
+        raise BenchError(
+            "the two records have no timed case in common", hint="run the same suites at the same size"
+        )
     return Comparison(common, mean, tolerance)

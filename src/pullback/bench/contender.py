@@ -27,6 +27,7 @@ class Opened:
     first: float  # seconds of the first call
     once: float  # seconds of the second
     changed: tuple[str, ...]  # parameters that the call changed
+    remark: str = ""
 
 
 class Contender:
@@ -67,7 +68,7 @@ class Contender:
         if changed:
             self.args, self.fresh = pristine, self.peer is None
         once = self.batch(1)
-        return Opened(result, first, once, changed)
+        return Opened(result, first, once, changed, self.program.remark)
 
     def _seeds(self, case: Case) -> list[Any]:
         module = case.kernel.module()

@@ -17,6 +17,8 @@ FIRST = 0.02  # the largest step
 FACTOR = 4.0  # from one step to the next
 LEVELS = 9
 EPSILON = 2.0**-52
+NEAR = 1e-6  # the distance of values at which noise shows
+SIGMAS = 3.0
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,20 @@ class Derivative:
     error: float
 
 
-def derivative(along: Callable[[float], float], wanted: float = 0.0) -> Derivative:
+def noise_of(along: Callable[[float], float]) -> float:
+    """By how much a function's values scatter about a smooth curve: third differences of closely spaced values.
+
+    A function that rounds its intermediate results to single precision scatters more than its value's last digit.
+    """
+    third = np.diff([along(NEAR * k) for k in range(-3, 4)], n=3)
+    return float(np.sqrt(np.mean(third**2) / 20.0))  # 20: the squares of 1, 3, 3, 1
+
+
+def derivative(along: Callable[[float], float], wanted: float = 0.0, noise: float = 0.0) -> Derivative:
     """The derivative of a function of one number at 0.
 
     wanted  an error that is small enough to stop at
+    noise   how much its values scatter, beside their last digit
     """
     best = Derivative(math.nan, math.inf)
     row: list[float] = []
@@ -38,7 +50,7 @@ def derivative(along: Callable[[float], float], wanted: float = 0.0) -> Derivati
         step = FIRST / FACTOR**level
         above, below = along(step), along(-step)
         difference = (above - below) / (2 * step)
-        rounding = EPSILON * max(abs(above), abs(below)) / step
+        rounding = max(EPSILON * max(abs(above), abs(below)), SIGMAS * noise) / step
         if not math.isfinite(difference):  # the step left the function's domain
             row = []
             continue

@@ -29,8 +29,6 @@ def check(path: Path) -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise BenchError("a plot needs matplotlib", hint="pip install 'pullback[bench]'") from error
-    if not path.absolute().parent.is_dir():
-        raise BenchError(f"no folder {path.parent} to write {path.name} into")
 
 
 def draw(record: Record, path: Path) -> None:
@@ -47,16 +45,25 @@ def draw(record: Record, path: Path) -> None:
 def _figure(record: Record) -> Any:
     from matplotlib.figure import Figure
 
-    suites = [suite for suite in record.suites if any(case.ratio(n) for case in record.of(suite) for n in LOOKS)]
+    suites = [
+        suite for suite in record.suites if any(case.ratio(n) for case in record.of(suite) for n in LOOKS)
+    ]
     if not suites:
         raise BenchError("nothing was timed: there is nothing to plot")
-    heights = [3.0 * -(-len(_kernels(record, s)) // 3) if _swept(record, s) else 1.1 + 0.19 * len(record.of(s)) for s in suites]
+    heights = [_height(record, suite) for suite in suites]
     figure = Figure(figsize=(10.0, sum(heights) + 0.6), layout="constrained")
     parts = figure.subfigures(len(suites), 1, height_ratios=heights, squeeze=False)[:, 0]
     for suite, part in zip(suites, parts, strict=True):
         (_lines if _swept(record, suite) else _dots)(record, suite, part)
     figure.suptitle("value and gradient, time over the plain NumPy function", fontsize=11)
     return figure
+
+
+def _height(record: Record, suite: str) -> float:
+    """Inches."""
+    if _swept(record, suite):
+        return 3.0 * -(-len(_kernels(record, suite)) // 3)
+    return 1.1 + 0.19 * len(record.of(suite))
 
 
 def _kernels(record: Record, suite: str) -> list[str]:
@@ -81,7 +88,8 @@ def _lines(record: Record, suite: str, part: Any) -> None:
         for name in names:
             points = [(next(iter(c.sizes.values())), r) for c in cases if (r := c.ratio(name)) is not None]
             colour, marker = LOOKS[name]
-            axis.plot(*zip(*points, strict=True), color=colour, marker=marker, markersize=4, label=name) if points else None
+            if points:
+                axis.plot(*zip(*points, strict=True), color=colour, marker=marker, markersize=4, label=name)
         axis.set(title=kernel, xscale="log", yscale="log", xlabel=next(iter(cases[0].sizes)))
         _grid(axis, "both")
     part.suptitle(suite, x=0.02, ha="left", fontweight="bold")
@@ -99,15 +107,26 @@ def _dots(record: Record, suite: str, part: Any) -> None:
             continue
         colour, marker = LOOKS[name]
         mean, count = record.mean(suite, name)
-        label = f"{name} (mean {factor(mean or 0)}× of {count})"
+        label = f"{name} (mean {factor(mean or 0)}x of {count})"
         axis.scatter(*zip(*points, strict=True), color=colour, marker=marker, s=26, label=label, zorder=3)
     axis.set_yticks(range(len(cases)), [_label(case, cases) for case in cases])
     axis.set(xscale="log", ylim=(len(cases) - 0.5, -0.5))
     axis.axvline(1.0, color="black", linewidth=0.8)
     _grid(axis, "x")
-    axis.hlines(range(len(cases)), *axis.get_xlim(), color="#dddddd", linewidth=0.6, zorder=0)
+    axis.grid(True, axis="y", color="#eeeeee", linewidth=0.6)
+    _failures(cases, names, axis)
     part.suptitle(suite, x=0.02, ha="left", fontweight="bold")
     part.legend(*axis.get_legend_handles_labels(), loc="outside upper right", ncols=4, frameon=False)
+
+
+def _failures(cases: list[CaseRecord], names: list[str], axis: Any) -> None:
+    """Beside the axes, what has no time because it failed."""
+    for place, case in enumerate(cases):
+        failed = [n for n in names if case.entries[n].status not in ("ok", "absent")]
+        text = ", ".join(f"{n}: {case.entries[n].status}" for n in failed)
+        axis.annotate(
+            text, (1.0, place), (4, 0), ("axes fraction", "data"), "offset points", va="center", fontsize=6
+        )
 
 
 def _order(case: CaseRecord) -> tuple[bool, float]:
@@ -125,8 +144,8 @@ def _grid(axis: Any, which: str) -> None:
     axis.tick_params(which="both", length=2)
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
-    axis.xaxis.set_major_formatter(_times) if which == "x" else axis.yaxis.set_major_formatter(_times)
+    (axis.xaxis if which == "x" else axis.yaxis).set_major_formatter(_times)
 
 
 def _times(value: float, _: int) -> str:
-    return f"{value:g}×"
+    return f"{value:g}x"

@@ -28,7 +28,7 @@ class Entry:
     """
 
     status: str
-    reason: str = ""
+    reason: str = ""  # where it is ok: a remark
     times: Times | None = None  # seconds of value and gradient; of the plain function, its value
     first: float | None = None  # seconds of the first call
     error: float | None = None  # largest deviation from differences, relative
@@ -95,6 +95,16 @@ class Record:
         """The JSON text."""
         cases = [{**asdict(case)} for case in self.cases]
         return json.dumps({"schema": SCHEMA, **self.about, "cases": cases}, indent=1) + "\n"
+
+
+def write(record: Record, path: Path) -> None:
+    """Write a record: whole, or not at all."""
+    scratch = path.with_name(f".{path.name}.part")
+    try:
+        scratch.write_text(record.to_json(), encoding="utf-8")
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 def from_json(text: str, name: str = "the record") -> Record:

@@ -28,7 +28,7 @@ def factor(ratio: float) -> str:
 
 
 def times_table(record: Record, suite: str) -> Table:
-    """One row a case: the plain function's time, then for each contender its time and how often the plain one's it is."""
+    """One row a case: the plain function's time, then each contender's, and how many times the plain one's it is."""
     names = present(record, suite)
     head = ["kernel", "size", "NumPy ms", *names]
     return Table(head, [_row(case, names) for case in record.of(suite)])
@@ -53,11 +53,11 @@ def _row(case: CaseRecord, names: list[str]) -> list[str]:
 def _cell(case: CaseRecord, name: str) -> str:
     entry = case.entries.get(name)
     if entry is None or entry.status == "absent":
-        return "–"
+        return "-"
     ratio = case.ratio(name)
     if entry.seconds is None or ratio is None:
         return entry.status
-    return f"{milliseconds(entry.seconds)} ({factor(ratio)}×)"
+    return f"{milliseconds(entry.seconds)} ({factor(ratio)}x)"
 
 
 def means_table(record: Record) -> Table:
@@ -69,8 +69,8 @@ def means_table(record: Record) -> Table:
             if plain is None:
                 continue
             ours, common = record.mean(suite, name, "pullback")
-            beside = "" if ours is None or name == "pullback" else f"{factor(ours)}×"
-            rows.append([suite, name, f"{factor(plain)}×", str(count), beside, str(common) if beside else ""])
+            beside = "" if ours is None or name == "pullback" else f"{factor(ours)}x"
+            rows.append([suite, name, f"{factor(plain)}x", str(count), beside, str(common) if beside else ""])
     return Table(["suite", "contender", "over plain NumPy", "cases", "over pullback", "cases"], rows)
 
 
@@ -123,11 +123,14 @@ def _bytes(entry: Entry | None) -> str:
 
 
 def problems(record: Record) -> list[tuple[str, str, str, str]]:
-    """What was not timed, and why: cases, contender, status, reason; the cases of a kernel that share all this as one."""
+    """What was not timed, and why, or timed with a remark: cases, contender, status, reason.
+
+    The cases of a kernel that share all this are one line.
+    """
     found: dict[tuple[str, str, str, str], list[str]] = {}
     for case in record.cases:
         for name, entry in case.entries.items():
-            if entry.status not in ("ok", "absent"):
+            if entry.status != "absent" and (entry.status != "ok" or entry.reason):
                 key = (f"{case.suite}/{case.kernel}", name, entry.status, entry.reason)
                 found.setdefault(key, []).append(case.label)
     return [

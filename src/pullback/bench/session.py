@@ -27,7 +27,6 @@ ALWAYS = ("pullback", "hand")  # need nothing installed
 class Options:
     """What to run, and how."""
 
-    peers: Sequence[str] | None = None  # by default those that are installed
     size: str = "S"
     threads: int = 1
     timeout: float = 60.0  # seconds for the first calls of a case, or for a batch
@@ -146,9 +145,8 @@ class Session:
         for name in changed:
             verdicts[name] = Verdict("wrong", f"it changed the argument {', '.join(found[name].changed)}")
         for name, verdict in verdicts.items():
-            record.entries[name] = Entry(
-                verdict.status, _short(verdict.reason, case), first=found[name].first, error=verdict.error
-            )
+            reason = _short(verdict.reason or found[name].remark, case)
+            record.entries[name] = Entry(verdict.status, reason, first=found[name].first, error=verdict.error)
         return [n for n in found if verdicts[n].status == "ok"]
 
     def _time(self, case: Case, record: CaseRecord, opened: dict[str, Opened], left: int) -> None:

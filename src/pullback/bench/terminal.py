@@ -18,7 +18,9 @@ def show(record: Record, console: Console) -> None:
     """Print a record."""
     console.print(report.setting(record), style="dim")
     for suite in record.suites:
-        console.print(_table(f"{suite}: value and gradient, ms (over plain NumPy)", report.times_table(record, suite)))
+        console.print(
+            _table(f"{suite}: value and gradient, ms (over plain NumPy)", report.times_table(record, suite))
+        )
     for title, table in (
         ("geometric means", report.means_table(record)),
         ("compile time", report.compile_table(record)),

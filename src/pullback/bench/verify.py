@@ -3,12 +3,15 @@
 A gradient passes if, along random directions (through all arguments, and through each one), it agrees with differences
 of the plain function to `RTOL` of its size and four times the differences' own estimated error, and if each of its
 arrays agrees with those of the others that passed to `RTOL` of the array's largest entry.  Where two that passed
-disagree, the difference at the worst entry decides.  In single precision the tolerance is `RTOL_SINGLE`, and the
-differences are those of the function at the arguments widened to double precision.
+disagree, the difference at the worst entry decides.  Where differences are only good to `VAGUE`, as of functions that
+round to single precision inside, what agrees with them and with another contender passes, with a remark.  In single
+precision the tolerance is `RTOL_SINGLE`, and the differences are those of the function at the arguments widened to
+double precision.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from pullback.bench.differences import Derivative, derivative, direction, terms
+from pullback.bench.differences import Derivative, derivative, direction, noise_of, terms
 from pullback.bench.peers import Result
 from pullback.bench.suite import Case
 from pullback.bench.trees import copied, floats, is_float, leaves, map_leaves
@@ -24,7 +27,8 @@ from pullback.bench.trees import copied, floats, is_float, leaves, map_leaves
 RTOL = 1e-6
 RTOL_SINGLE = 2e-3
 VALUE_RTOL = 1e-9
-SHARP = 1e-4  # differences whose estimated error is a larger part of the gradient's size say nothing
+SHARP = 1e-4  # differences with a larger estimated error, relative to the gradient, say nothing
+VAGUE = 0.1  # as SHARP, but enough where another contender agrees
 OVERALL = 3  # directions through all arguments
 
 
@@ -35,6 +39,7 @@ class Verdict:
     status: str
     reason: str = ""
     error: float = 0.0  # the largest deviation from differences, relative to the gradient's size
+    vague: bool = False  # unverified, but as differences have it as far as they go
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,7 @@ class Judge:
             np.asarray(leaf).dtype.itemsize <= (8 if np.iscomplexobj(leaf) else 4) for leaf in self.moving
         )
         self.rtol = RTOL_SINGLE if single else RTOL
+        self.noise: float | None = None
 
     # ------------------------------------------------------------------------------------------------- verdicts
 
@@ -82,7 +88,7 @@ class Judge:
         sound = {name: results[name] for name, verdict in found.items() if verdict is None}
         probes = self._probes(list(sound.values()), seconds) if sound else []
         judged = {name: self._against(result, probes) for name, result in sound.items()}
-        found.update(self._together(sound, judged, probes))
+        found.update(self._together(sound, judged))
         return {name: verdict for name, verdict in found.items() if verdict is not None}
 
     def _form(self, result: Result) -> Verdict | None:
@@ -122,53 +128,60 @@ class Judge:
         )
 
     def _against(self, result: Result, probes: list[Probe]) -> Verdict:
-        """A result against differences."""
-        sharp, worst = 0, 0.0
+        """A result against differences: ok, wrong, or unverified where they are not sharp enough."""
+        best, worst = np.inf, 0.0
         for probe in probes:
             parts = terms(self._combined(result, probe.weights), probe.along)
             size = _size(parts, probe.found.value)
-            if not probe.found.error <= SHARP * size:
+            if not probe.found.error <= VAGUE * size:
                 continue
-            sharp += not probe.argument or len(self.moving) == 1
             off = abs(sum(float(np.sum(part)) for part in parts) - probe.found.value)
-            worst = max(worst, off / size if size else 0.0)
             if off > self.rtol * size + 4 * probe.found.error:
                 return Verdict("wrong", self._where(result, probe), off / size)
-        if not sharp:
-            return Verdict("unverified", "differences of the plain function are not sharp enough", worst)
-        return Verdict("ok", "", worst)
+            if not probe.argument or len(self.moving) == 1:
+                best = min(best, probe.found.error / size if size else 0.0)
+            worst = max(worst, off / size if size else 0.0)
+        if best <= max(SHARP, self.rtol):
+            return Verdict("ok", "", worst)
+        if not np.isfinite(best):
+            return Verdict("unverified", "differences of the plain function say nothing here", worst)
+        return Verdict(
+            "unverified", f"differences of the plain function are only good to {best:.1g}", worst, vague=True
+        )
 
-    def _together(
-        self, results: dict[str, Result], judged: dict[str, Verdict], probes: list[Probe]
-    ) -> dict[str, Verdict]:
+    def _together(self, results: dict[str, Result], judged: dict[str, Verdict]) -> dict[str, Verdict]:
         """The verdicts, once the contenders have been compared with one another."""
-        names = list(results)
-        agree = {
-            (a, b): self._distance(results[a], results[b])[0] <= 1 for a in names for b in names if a < b
-        }
-        everyone = len(names) > 1 and all(agree.values())
-        if everyone and all(v.status != "ok" for v in judged.values()):
-            return {
-                name: Verdict(
-                    "unverified",
-                    f"all {len(names)} contenders agree, differences do not: {v.reason}",
-                    v.error,
-                )
-                for name, v in judged.items()
-            }
-        for (a, b), alike in agree.items():
-            if judged[a].status == judged[b].status == "ok" and not alike:
+        pairs = list(itertools.combinations(results, 2))
+        alike = {pair: self._distance(results[pair[0]], results[pair[1]])[0] <= 1 for pair in pairs}
+        if pairs and all(alike.values()) and all(v.status == "wrong" for v in judged.values()):
+            text = f"all {len(results)} contenders agree, differences do not: "
+            return {n: Verdict("unverified", text + v.reason, v.error) for n, v in judged.items()}
+        for (a, b), agree in alike.items():
+            if judged[a].status == judged[b].status == "ok" and not agree:
                 loser, text = self._decide(a, b, results)
-                judged[loser] = Verdict("wrong" if loser else "unverified", text)
+                judged[loser] = Verdict("wrong", text)
+        found = dict(judged)
         for name, verdict in judged.items():
-            if verdict.status != "wrong":
-                continue
-            right = [n for n in names if judged[n].status == "ok"]
-            if right:
-                place, mine, theirs = self._distance(results[name], results[right[0]])[1:]
-                text = f"{place}: {mine:.6g}, {right[0]} (as differences) has {theirs:.6g}"
-                judged[name] = Verdict("wrong", text, verdict.error)
-        return judged
+            friends = [n for n in results if n != name and judged[n].status != "wrong"]
+            if verdict.status == "wrong":
+                found[name] = self._beside(
+                    name, verdict, [n for n in friends if judged[n].status == "ok"], results
+                )
+            elif verdict.vague:
+                like_it = [n for n in friends if alike.get((name, n), alike.get((n, name)))]
+                if like_it:
+                    found[name] = Verdict(
+                        "ok", f"{verdict.reason}; agrees with {', '.join(like_it)}", verdict.error
+                    )
+        return found
+
+    def _beside(self, name: str, verdict: Verdict, right: list[str], results: dict[str, Result]) -> Verdict:
+        """The verdict on a wrong gradient, with its worst entry beside a right one."""
+        if not right:
+            return verdict
+        place, mine, theirs = self._distance(results[name], results[right[0]])[1:]
+        text = f"{place}: {mine:.6g}, {right[0]} (as differences) has {theirs:.6g}"
+        return Verdict("wrong", text, verdict.error)
 
     def _decide(self, a: str, b: str, results: dict[str, Result]) -> tuple[str, str]:
         """Which of two is wrong, by the difference at the entry at which they disagree most."""
@@ -286,7 +299,10 @@ class Judge:
                 value = self.function(*args)
             return float(np.real(value if seed is None else np.sum(np.conj(seed) * value)))
 
-        return derivative(at, wanted)
+        if self.noise is None:
+            noise = noise_of(at)
+            self.noise = noise if np.isfinite(noise) else 0.0
+        return derivative(at, wanted, self.noise)
 
 
 def _moved(leaf: Any, moves: Any, step: float) -> Any:

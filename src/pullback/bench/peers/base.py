@@ -34,6 +34,7 @@ class Program:
 
     call: Callable[[], Any]
     unpack: Callable[[Any], Result]
+    remark: str = ""  # what a reader of the table should know
 
 
 class Peer:
