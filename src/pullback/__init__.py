@@ -26,6 +26,7 @@ from pullback.errors import (
 from pullback.markers import broadcast, stop_gradient
 
 if TYPE_CHECKING:
+    from pullback.aot.public import compile
     from pullback.api import differentiable, grad, value_and_grad, vjp
     from pullback.api.checking import check_gradients
     from pullback.rules.registry import nondifferentiable, opaque, opt_out, row, rule
@@ -39,6 +40,7 @@ _LAZY = {
     "value_and_grad": "pullback.api",
     "vjp": "pullback.api",
     "check_gradients": "pullback.api.checking",
+    "compile": "pullback.aot.public",
     "nondifferentiable": "pullback.rules.registry",
     "opaque": "pullback.rules.registry",
     "opt_out": "pullback.rules.registry",
@@ -60,6 +62,7 @@ __all__ = [
     "UnsupportedError",
     "broadcast",
     "check_gradients",
+    "compile",
     "differentiable",
     "grad",
     "nondifferentiable",

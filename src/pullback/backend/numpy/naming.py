@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import keyword
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pullback.analysis.binding import maybe_unbound
@@ -242,14 +242,14 @@ class _Speller:
         self.made[name] = name
         self.out.add(name)
 
-    def pick(self, base: str, intervals: list[Interval], alone: bool) -> str:
+    def pick(self, base: str, intervals: list[Interval], alone: bool, avoid: Container[str] = ()) -> str:
         """A name made from a hint for values live in these intervals; classes come in order of their
         start.
         """
         hint = self.shared.setdefault(base, _Hint())
         if not alone:
             for name, occupied in hint.close:
-                if not overlap(occupied, intervals):
+                if name not in avoid and not overlap(occupied, intervals):
                     for interval in intervals:
                         insort(occupied, interval)
                     return name
@@ -291,11 +291,14 @@ def _spell(groups: _Groups, taken: set[str], live: Lifetimes) -> Names:
             of.update(dict.fromkeys(group.members, param.name))
         else:
             speller.fix(param.name, [(0, 1)])
+    indices = {v for s in statements(groups.function.body) if isinstance(s, For) for v in s.index}
+    params = {p.name for p in groups.function.params}  # `for x in ...` would hide the parameter
     order = sorted(groups.classes.values(), key=lambda g: (g.intervals[0], g.intervals[-1]))
     for group in order:
         if group.fixed:
             continue
         base = identifier(group.hint or group.members[0].hint)
-        name = speller.pick(base, group.intervals, group.alone)
+        avoid = params if indices.intersection(group.members) else ()
+        name = speller.pick(base, group.intervals, group.alone, avoid)
         of.update(dict.fromkeys(group.members, name))
     return Names(of, speller.out | taken, live.used)

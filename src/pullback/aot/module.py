@@ -1,0 +1,311 @@
+"""A standalone module: its text, made from entries, and what can be done with it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pullback.aot import support
+from pullback.aot.baked import Baked
+from pullback.aot.entries import Entry
+from pullback.aot.helpers import HELPERS, source_of_helper, with_needed
+from pullback.aot.hints import Hints
+from pullback.aot.imports import Imports
+from pullback.aot.lint import exempted
+from pullback.aot.units import GRADIENTS, Private, Unit, compile_entry
+from pullback.aot.wrappers import Served, Wrappers
+from pullback.backend.numpy.module import emit_parts
+from pullback.backend.numpy.wrap import wrapped
+from pullback.dispatch.collector import paused
+from pullback.errors import ArgumentError
+from pullback.ir.walk import variables
+
+_USED = (
+    "np",
+    "math",
+    "Any",
+    "NDArray",
+    "Callable",
+    "SimpleNamespace",
+    "annotations",
+    "tuple",
+    "list",
+    "dict",
+)
+_UNTYPED = "# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs, no-warn-return-any"
+
+
+@dataclass(frozen=True)
+class Module:
+    """A standalone module.
+
+    source  its text
+    names   its public functions
+    label   what it is called where it is loaded
+    """
+
+    source: str
+    names: tuple[str, ...]
+    label: str = "gradients"
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the module to a file, whole or not at all.  Raises ArgumentError where that cannot be."""
+        target = Path(path)
+        try:
+            _write(target, self.source.encode())
+        except OSError as error:
+            raise ArgumentError(
+                f"cannot write {os.fspath(path)}: {error.strerror or error}",
+                hint="name a file in a folder that is there and may be written to",
+            ) from None
+
+    def is_current(self, path: str | os.PathLike[str]) -> bool:
+        """Whether a file holds this module."""
+        try:
+            return Path(path).read_bytes() == self.source.encode()
+        except OSError:
+            return False
+
+    def load(self) -> ModuleType:
+        """The module as an object, without a file."""
+        file = f"<pullback {self.label}>"
+        linecache.cache[file] = (len(self.source), None, self.source.splitlines(keepends=True), file)
+        made = ModuleType(self.label, inspect.cleandoc(self.source.split('"""')[1]))
+        exec(compile(self.source, file, "exec"), made.__dict__)
+        return made
+
+    def __repr__(self) -> str:
+        return f"<standalone module of {', '.join(self.names)}>"
+
+
+def _write(target: Path, data: bytes) -> None:
+    """Write a file by way of another one beside it."""
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(name, mode)
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def make(entries: Sequence[Entry], command: str, check: str = "") -> Module:
+    """The module of some entries.
+
+    command  how it was made, for its header
+    check    how to tell whether it is fresh
+
+    Raises what compiling raises, and UnsupportedError for data and objects that a module cannot hold.
+    """
+    if not entries:
+        raise ArgumentError("a module needs a function", hint="give at least one")
+    with paused():
+        return _Maker([compile_entry(e) for e in entries], command, check).module()
+
+
+@dataclass(slots=True)
+class _Maker:
+    units: list[Unit]
+    command: str
+    check: str
+    taken: set[str] = field(default_factory=set)
+    helpers: set[str] = field(default_factory=set)
+    imports: Imports = field(default_factory=Imports)
+
+    def module(self) -> Module:
+        """Private functions first, which say what is imported; then the public ones."""
+        names = self._public_names()
+        params = {p for u in self.units for p, _ in u.specs}
+        self._check_names(params)
+        self.taken |= {*names, *HELPERS, *_USED, *params}
+        private, baked = Private(self.unique), Baked(self.unique)
+        served = [self._serve(u, private, baked) for u in self.units]
+        generated = emit_parts(private.parts, taken=self.taken)
+        self.taken |= set(generated.namespace)
+        read = {node.id for node in ast.walk(ast.parse(generated.source)) if isinstance(node, ast.Name)}
+        namespace = {name: obj for name, obj in generated.namespace.items() if name in read}
+        self.imports.add(namespace, self.units[0].compiled.lowered.function.loc)
+        head, *functions = generated.source.rstrip().split("\n\n\n")
+        self.helpers |= _imported_helpers(head) | self.imports.helpers
+        public = [text for u, s in zip(self.units, served, strict=True) for text in self._public(u, s)]
+        text = self._text(names, baked, public, functions)
+        return Module(text, names, "_".join(u.label for u in self.units) + "_gradients")
+
+    def unique(self, name: str) -> str:
+        """A name that nothing else in the module has."""
+        made, n = name, 1
+        while made in self.taken:
+            n += 1
+            made = f"{name}_{n}"
+        self.taken.add(made)
+        return made
+
+    def _public_names(self) -> tuple[str, ...]:
+        names: list[str] = []
+        for unit in self.units:
+            for name in unit.entry.public_names(unit.compiled.name):
+                if name in names:
+                    raise ArgumentError(
+                        f"two functions of the module would be called `{name}`",
+                        hint="give one of them another label",
+                    )
+                names.append(name)
+        return tuple(names)
+
+    def _check_names(self, params: Iterable[str]) -> None:
+        wrong = sorted({*_USED, *vars(support)} & set(params))
+        if wrong:
+            raise ArgumentError(
+                f"a parameter is called `{wrong[0]}`, which means another thing in a standalone module",
+                hint="give the parameter another name",
+            )
+
+    def _serve(self, unit: Unit, private: Private, baked: Baked) -> Served:
+        """What serves a unit."""
+        forms = set(unit.entry.forms)
+        joint = joint_guarded = primal = pullback = guarded = ""
+        if unit.joint and forms.intersection(GRADIENTS):
+            (joint,) = private.add(unit, "joint")
+            joint_guarded = private.add_guarded(unit, "joint") or ""
+        if not unit.joint or forms.intersection(("pair", "vjp")):
+            primal, pullback = private.add(unit, "pair")
+            guarded = private.add_guarded(unit, "pair") or ""
+        outside = []
+        implicits = unit.compiled.lowered.environment.implicits
+        trees = {p.name: p.tree for p in unit.params}
+        for path, (name, spec) in implicits.items():
+            read = any(True for _ in variables(trees[name]))
+            outside.append(baked.constant(unit, name, path, spec) if read else "None")
+        return Served(joint, joint_guarded, primal, pullback, guarded, tuple(outside))
+
+    # ------------------------------------------------------------------------------------------ public functions
+
+    def _public(self, unit: Unit, served: Served) -> list[str]:
+        loc = unit.compiled.lowered.function.loc
+
+        def reference(obj: Any) -> str:
+            return self.imports.reference(obj, loc, self.unique)
+
+        parameters = dict(inspect.signature(unit.fn, follow_wrapped=False).parameters)
+        writer = Wrappers(unit, served, self._use, reference, Hints(reference), parameters)
+        made = []
+        for form in ("value_and_grad", "grad", "pair", "vjp"):
+            if form in unit.entry.forms:
+                methods = (writer.primal, writer.pullback) if form == "pair" else (getattr(writer, form),)
+                made += [method() for method in methods]
+        return made
+
+    def _use(self, helper: str) -> str:
+        self.helpers.add(helper)
+        return helper
+
+    # ------------------------------------------------------------------------------------------------- the text
+
+    def _text(self, names: Sequence[str], baked: Baked, public: list[str], private: list[str]) -> str:
+        helpers = [source_of_helper(h) for h in with_needed(self.helpers)]
+        constants = [*self.imports.lines, *baked.lines]
+        quoted = [f'"{name}"' for name in sorted(names)]
+        exported = "\n".join(wrapped(f"__all__ = [{', '.join(quoted)}]"))
+        top = "\n".join([exported, *([""] if constants else []), *constants])
+        aliases = ["\n".join(self.imports.aliases)] if self.imports.aliases else []
+        body = "\n\n\n".join([top, *public, *private, *helpers, *aliases]) + "\n"
+        tree = ast.parse(body)
+        codes = exempted(tree)
+        comments = [f"# ruff: noqa: {', '.join(codes)}"] if codes else []
+        if self.imports.of_users:
+            comments.append("# isort: skip_file")  # where these modules belong, only their user can say
+        head = [
+            header(self.units, baked, self.imports, self.command, self.check),
+            "",
+            *comments,
+            _UNTYPED,
+            "",
+        ]
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        return "\n".join([*head, *self._imports(used), "", body])
+
+    def _imports(self, used: set[str]) -> list[str]:
+        """The imports, as isort has them."""
+        plain = {n: m for n, m in {"math": "math", "np": "numpy", **self.imports.plain}.items() if n in used}
+        found = {m: set(pairs) for m, pairs in self.imports.names.items()}
+        for name, module in _OWN.items():
+            if name in used:
+                found.setdefault(module, set()).add((name, name))
+        out = ["from __future__ import annotations"]
+        for own in (True, False):
+            lines = [
+                f"import {m}" if m == n else f"import {m} as {n}"
+                for n, m in sorted(plain.items(), key=lambda item: (item[1], item[0]))
+                if (m.split(".")[0] in sys.stdlib_module_names) is own
+            ]
+            for module in sorted(found):
+                if (module.split(".")[0] in sys.stdlib_module_names) is own:
+                    lines += _from(module, found[module])
+            out += ["", *lines] if lines else []
+        return out
+
+
+_OWN = {
+    "Any": "typing",
+    "Callable": "collections.abc",
+    "NDArray": "numpy.typing",
+    "SimpleNamespace": "types",
+}
+
+
+def _from(module: str, pairs: set[tuple[str, str]]) -> list[str]:
+    """The import of names from a module; those that get another name on lines of their own."""
+    same = sorted(a for a, b in pairs if a == b)
+    lines = list(wrapped(f"from {module} import {', '.join(same)}")) if same else []
+    return lines + [f"from {module} import {a} as {b}" for a, b in sorted(pairs) if a != b]
+
+
+def _imported_helpers(head: str) -> set[str]:
+    """The helpers that generated code imports."""
+    found: set[str] = set()
+    for stmt in ast.parse(head).body:
+        if isinstance(stmt, ast.ImportFrom):
+            found |= {alias.name for alias in stmt.names}
+    return found
+
+
+def header(units: Sequence[Unit], baked: Baked, imports: Imports, command: str, check: str) -> str:
+    """The docstring of a module."""
+    from pullback import __version__
+
+    said = " and ".join(
+        f"`{u.compiled.name}` ({str(u.compiled.lowered.function.loc).split(':')[0]})" for u in units
+    )
+    lines = [f"Gradients of {said}, compiled ahead of time by pullback {__version__}.", ""]
+    lines += ["This file was made, and is made anew, by", "", f"    {command}", ""]
+    if check:
+        lines += [check, ""]
+    lines.append("The types of the arguments:")
+    lines += [f"    {u.place}: {u.entry.declared.text}".replace("`", "").rstrip() for u in units]
+    if baked.said:
+        lines += ["", "Values from outside the functions, as they were when this file was made:"]
+        lines += [f"    {text}" for text in baked.said]
+    if imports.of_users:
+        lines += ["", f"It imports NumPy and {', '.join(imports.of_users)}."]
+    else:
+        lines += ["", "It needs NumPy alone."]
+    text = "\n".join(lines).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return f'"""{text}\n"""'

@@ -1,0 +1,82 @@
+"""`pullback.compile`: gradients as standalone modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from pullback.aot.declared import Declared, from_annotations, from_example, from_text
+from pullback.aot.entries import Entry
+from pullback.aot.module import Module, make
+from pullback.api.argnums import Argnums
+from pullback.api.callables import target_of
+from pullback.errors import ArgumentError
+
+Target: TypeAlias = Callable[..., Any]
+
+
+def compile(
+    f: Target | Sequence[tuple[Target, str] | Entry],
+    sig: str | Declared | None = None,
+    *,
+    example: Sequence[Any] | None = None,
+    argnums: Argnums | None = 0,
+    has_aux: bool = False,
+    forms: Sequence[str] = ("value_and_grad",),
+) -> Module:
+    """Gradients of a function, or of several, as a module of plain source that needs NumPy alone.
+
+    f        the function; or a list of (function, signature), or of `pullback.aot.entries.Entry`
+    sig      the types of its arguments, as text: "w: f8[n], x: f8[k, n], mode: 'fast'"; by default they are those of
+             its annotations
+    example  example arguments, a tuple, instead
+    argnums, has_aux  as for `value_and_grad`
+    forms    some of "value_and_grad", "grad", "pair" (`f_primal` and `f_pullback`) and "vjp"
+
+    Raises SignatureError for a wrong signature, and what compiling raises; UnsupportedError where the function
+    depends on data or objects that a file cannot hold.
+    """
+    forms = (forms,) if isinstance(forms, str) else tuple(forms)
+    if callable(f):
+        declared = _declared(f, sig, example)
+        entries = [Entry(f, declared, argnums, has_aux, forms)]
+    else:
+        if sig is not None or example is not None:
+            raise ArgumentError("several functions have a signature each", hint="give (function, signature)")
+        entries = [
+            each if isinstance(each, Entry) else Entry(each[0], _declared(*each), argnums, has_aux, forms)
+            for each in f
+        ]
+    return make(entries, _command(entries))
+
+
+def _declared(f: Target, sig: str | Declared | None = None, example: Sequence[Any] | None = None) -> Declared:
+    fn = target_of(f).fn
+    if sig is not None and example is not None:
+        raise ArgumentError("both a signature and an example are given", hint="give one of them")
+    if example is not None:
+        return from_example(fn, tuple(example))
+    if isinstance(sig, Declared):
+        return sig
+    return from_annotations(fn) if sig is None else from_text(fn, sig)
+
+
+def _command(entries: Sequence[Entry]) -> str:
+    """How a module was made, for its header."""
+    if len(entries) == 1:
+        (entry,) = entries
+        fn = target_of(entry.fn).fn
+        return f'pullback.compile({fn.__qualname__}, "{entry.declared.text}"{_options(entry)})'
+    items = [f'({target_of(e.fn).fn.__qualname__}, "{e.declared.text}")' for e in entries]
+    return f"pullback.compile([{', '.join(items)}]{_options(entries[0])})"
+
+
+def _options(entry: Entry) -> str:
+    options = ""
+    if entry.argnums != 0:
+        options += f", argnums={entry.argnums!r}"
+    if entry.has_aux:
+        options += ", has_aux=True"
+    if entry.forms != ("value_and_grad",):
+        options += f", forms={entry.forms!r}"
+    return options
