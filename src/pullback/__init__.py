@@ -20,7 +20,9 @@ from pullback.errors import (
     NoRuleError,
     OverlapError,
     PullbackError,
+    SignatureError,
     SourceError,
+    TargetError,
     UnsupportedError,
 )
 from pullback.markers import broadcast, stop_gradient
@@ -58,7 +60,9 @@ __all__ = [
     "NoRuleError",
     "OverlapError",
     "PullbackError",
+    "SignatureError",
     "SourceError",
+    "TargetError",
     "UnsupportedError",
     "broadcast",
     "check_gradients",

@@ -41,23 +41,23 @@ class Target:
     namespace: ModuleType
 
 
-def resolve(text: str) -> Target:
-    """The function that a text names.
+def resolve(text: str, folder: Path | None = None) -> Target:
+    """The function that a text names; paths and modules are looked for from a folder, by default the current one.
 
     Raises TargetError: no such module, a module that fails to import (its own error is quoted), no such name.
     """
-    obj, module, qualname = resolve_object(text)
+    obj, module, qualname = resolve_object(text, folder)
     return Target(
         _function(obj, text, qualname), qualname, str(getattr(module, "__file__", "")), text, module
     )
 
 
-def resolve_object(text: str) -> tuple[Any, ModuleType, str]:
+def resolve_object(text: str, folder: Path | None = None) -> tuple[Any, ModuleType, str]:
     """What a text names, its module, and its name in it.  Raises TargetError."""
     place, colon, qualname = text.rpartition(":")
     if not colon or not place or not qualname or "\\" in qualname:  # a drive letter has a colon too
         raise TargetError(f"{text!r} names no function", hint=_FORM)
-    module = load_module(place)
+    module = load_module(place, folder)
     found: Any = module
     for name in qualname.split("."):
         if not hasattr(found, name):
@@ -101,18 +101,23 @@ def _function(obj: Any, text: str, qualname: str) -> FunctionType:
 # ---------------------------------------------------------------------------------------------------- modules
 
 
-def load_module(place: str) -> ModuleType:
+def load_module(place: str, folder: Path | None = None) -> ModuleType:
     """The module of a dotted name or of a file.  Raises TargetError where there is none, or where it fails to import.
 
     A file's folder (for a module of a package: the folder of the package) is searched for its siblings while it is
-    imported; for a dotted name the current folder is.
+    imported; for a dotted name the folder from which it is looked for is, by default the current one.
     """
-    if place.endswith(".py") or "/" in place or "\\" in place:
-        return _load_file(Path(place))
+    if is_file(place):
+        return _load_file(Path(place) if folder is None else folder / place)
     if not all(part.isidentifier() for part in place.split(".")):
         raise TargetError(f"{place!r} is neither a module nor a file", hint=_FORM)
-    with searching(Path.cwd()):
+    with searching(folder or Path.cwd()):
         return _import(place, place)
+
+
+def is_file(place: str) -> bool:
+    """Whether the place of a target is a file's path, not a module's name."""
+    return place.endswith(".py") or "/" in place or "\\" in place
 
 
 def _load_file(path: Path) -> ModuleType:

@@ -6,6 +6,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -145,9 +146,9 @@ def is_method(target: Target) -> bool:
     return isinstance(cls, type) and not isinstance(inspect.getattr_static(cls, name), staticmethod)
 
 
-def example_of(text: str) -> Example:
+def example_of(text: str, folder: Path | None = None) -> Example:
     """The example arguments that a text names."""
-    found, _, name = resolve_object(text)
+    found, _, name = resolve_object(text, folder)
     if callable(found):
         with users_code(f"the example `{name}`"):
             found = found()

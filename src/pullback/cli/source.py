@@ -98,7 +98,7 @@ def _list(stages: dict[str, list[str]], facts: dict[str, object], as_json: bool)
 def show_source(text: str) -> None:
     """Print Python source: in colour on a terminal, else as it is."""
     out = console()
-    if out.is_terminal and out.color_system is not None:
+    if out.is_terminal and not out.no_color and out.color_system is not None:
         out.print(
             Syntax(
                 text.rstrip("\n"), "python", theme="ansi_dark", background_color="default", word_wrap=False
