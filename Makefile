@@ -54,8 +54,16 @@ examples: install  ## run the examples
 	$(BIN)/python examples/heat.py
 
 .PHONY: bench
-bench: install  ## run the benchmarks
+bench: install  ## run the suites beside the peers that are installed (BENCH="micro --size M" for others)
+	$(BIN)/python -m pullback bench $(BENCH)
+
+.PHONY: limits
+limits: install  ## what the compiler itself costs, against its targets
 	$(BIN)/python -m benchmarks
+
+.PHONY: record
+record: install  ## run all suites, keep the record, write docs/performance.md anew
+	$(BIN)/python benchmarks/record.py
 
 .PHONY: ci
 ci:  ## what continuous integration runs, in a fresh virtual environment

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import against_autograd, compile_time, running_time
-from benchmarks.measure import Line
+from benchmarks.limits import against_autograd, compile_time, running_time
+from benchmarks.limits.measure import Line
 
 SETS: dict[str, Callable[[], Iterator[Line]]] = {
     "import": compile_time.import_time,

@@ -1,4 +1,4 @@
-"""Write what is generated in the documentation: the tables of rules and refusals, and the output shown below examples.
+"""Write what is generated in the documentation: tables of rules, refusals and times, and the output below examples.
 
     python docs/generate.py            write the files anew
     python docs/generate.py --check    only say which are stale
@@ -20,10 +20,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from pullback.frontend.refusals import REFUSALS
-from pullback.rules import listing
-
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent))  # for `benchmarks`, where this file is run as a script
+
+from benchmarks import record  # noqa: E402
+
+from pullback.frontend.refusals import REFUSALS  # noqa: E402
+from pullback.rules import listing  # noqa: E402
+
 README = DOCS.parent / "README.md"
 FENCE = re.compile(r"^```(python output|python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -46,7 +50,11 @@ def refusals() -> str:
     return "\n".join(lines) + "\n"
 
 
-TABLES = {DOCS / "rules.md": listing.markdown, DOCS / "refusals.md": refusals}
+TABLES = {
+    DOCS / "rules.md": listing.markdown,
+    DOCS / "refusals.md": refusals,
+    DOCS / "performance.md": record.page,
+}
 
 
 def pages() -> list[Path]:

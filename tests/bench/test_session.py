@@ -34,7 +34,7 @@ def test_our_gradient_is_verified_and_timed(record: Record, kernel: str) -> None
     assert (found.status, found.reason) == ("ok", "")
     assert found.error is not None and found.error < 1e-8
     assert found.times is not None and 0 < found.times.low <= found.times.median <= found.times.high
-    assert found.times.rounds >= 3 and found.times.calls > 1
+    assert found.times.rounds >= 3 and found.times.calls >= 1
 
 
 def test_a_right_gradient_by_hand_is_timed(record: Record) -> None:

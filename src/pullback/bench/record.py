@@ -142,8 +142,10 @@ def read(path: Path) -> Record:
 def about(contenders: list[str], versions: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
     """What a reader needs in order to believe the numbers; no name of a machine, no path."""
     commit, dirty = _commit()
+    now = datetime.datetime.now(datetime.timezone.utc)
     return {
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "date": now.date().isoformat(),
+        "time": now.strftime("%H:%M:%S"),
         "commit": commit,
         "dirty": dirty,
         "pullback": pullback.__version__,

@@ -148,7 +148,7 @@ def setting(record: Record) -> str:
     """One line: where and with what the run was made."""
     facts = record.about
     versions = ", ".join(f"{n} {v}" for n, v in facts["versions"].items() if n not in ("pullback", "hand"))
-    commit = f" at {facts['commit']}" if facts["commit"] else ""
+    commit = f" at {facts['commit']}{' with changes' if facts['dirty'] else ''}" if facts["commit"] else ""
     threads = facts["options"]["threads"]
     return (
         f"{facts['date']}, pullback {facts['pullback']}{commit}, Python {facts['python']}, NumPy {facts['numpy']}"

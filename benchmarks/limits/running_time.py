@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import pullback as pb
-from benchmarks.measure import Line, best
+from benchmarks.limits.measure import Line, best
 
 
 def h1(x: Any) -> Any:

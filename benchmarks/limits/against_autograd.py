@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 import pullback as pb
-from benchmarks.measure import Line, side_by_side
+from benchmarks.limits.measure import Line, side_by_side
 
 SIZES = (10, 1_000, 100_000)
 

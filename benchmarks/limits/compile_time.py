@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 import pullback as pb
-from benchmarks.measure import Line
+from benchmarks.limits.measure import Line
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def corpus() -> Iterator[Line]:
