@@ -16,6 +16,8 @@ def unbroadcast(bar: Any, shape: Any) -> Any:
     """Sum a cotangent back to an operand's shape: over prepended axes, and over axes where the operand has
     length 1.
     """
+    if np.shape(bar) == shape:
+        return bar
     shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     extra = np.ndim(bar) - len(shape)
     given = np.shape(bar)[extra:]
@@ -24,6 +26,11 @@ def unbroadcast(bar: Any, shape: Any) -> Any:
     if axes:
         bar = np.sum(bar, axis=axes, keepdims=True)
     return np.reshape(bar, shape) if extra > 0 else bar
+
+
+def joint_shape(a: Any, b: Any) -> Any:
+    """The shape of the broadcast of two shapes."""
+    return a if a == b else np.broadcast_shapes(a, b)
 
 
 def project(bar: Any, like: Any) -> Any:

@@ -258,6 +258,18 @@ def _shape_style(x: Style) -> Style:
 shape = Op("shape", np.shape, _shape_style, cheap=True, numpy_path="np.shape")
 
 
+def _joint_shape_style(a: Style, b: Style) -> Style:
+    first, second = shape_axes(a), shape_axes(b)
+    if first is None or second is None:
+        return Anything()
+    axes = broadcast_axes(first, second)
+    return Tup(tuple(Scalar(INT64, True, "i", n if n in first or n in second else None) for n in axes))
+
+
+# the shape of what two arrays are broadcast to
+joint_shape = Op("joint_shape", runtime.joint_shape, _joint_shape_style, cheap=True, numpy_path="joint_shape")
+
+
 def _dim_style(x: Style, axis: Style) -> Style:
     array = as_array(x)
     if not isinstance(array, Array) or array.axes is None or not isinstance(axis, Static):

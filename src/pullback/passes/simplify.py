@@ -3,6 +3,8 @@
     scale(b, 1.0)                            b
     scale(1.0, p)                            p                        where nothing is written into it
     scale(broadcast_to(b, shape), p)         scale(b, p)              where p has that shape
+    scale(broadcast_to(b, shape), number)    broadcast_to(scale(b, number), shape)
+    -broadcast_to(b, shape)                  broadcast_to(-b, shape)
     scale(b, -p)                             -scale(b, p)
     accumulate(zeros, m)                     m
     accumulate(scale(b, x), scale(b, x))     scale(2.0 * b, x)        doubling is exact
@@ -11,6 +13,8 @@
     accumulate(b, -m), of scalars            b - m
     scale(where(c, g, 0), p)                 where(c, scale(g, p), 0)
     -(-b), of a cotangent                    b
+    sum(-b), unbroadcast(-b, shape)          -sum(b), -unbroadcast(b, shape)
+    accumulate(zeros(shape), unbroadcast(b, shape))   unbroadcast(b, shape)
     2.0 * (1 / n), in a cotangent            2.0 / n
 
 Only operations that the reverse sweep emits are touched (and what it negates); the user's own arithmetic stays as it
@@ -33,7 +37,7 @@ from pullback.ir.walk import block_ends, own_operands, statements, variables_in
 from pullback.passes.rewrite import Rewriter
 from pullback.rules.registry import op_of
 from pullback.styles.join import below
-from pullback.styles.style import Array, Scalar, Style, numeric
+from pullback.styles.style import Array, Scalar, Style, Tup, numeric
 
 Outcome: TypeAlias = Call | Operand
 _MINUS = OPERATORS["u-"]
@@ -109,12 +113,10 @@ class _Simplify(Rewriter):
             return made
         return made if made.op is OPERATORS["*"] and made.targets[0].hint.endswith("_bar") else None
 
-    def spread(self, operand: Operand) -> Operand | None:
-        """What `np.broadcast_to` made an operand of."""
+    def spread(self, operand: Operand) -> Call | None:
+        """The call of `np.broadcast_to` that made an operand."""
         made = self.made.get(operand) if isinstance(operand, Var) else None
-        return (
-            made.args[0] if made is not None and made.op.fn is np.broadcast_to and not made.kwargs else None
-        )
+        return made if made is not None and made.op.fn is np.broadcast_to and not made.kwargs else None
 
     def emit(self, like: Call, op: Op, *args: Operand, hint: str = "t_bar") -> Var:
         """Put a new call before the present one."""
@@ -154,9 +156,11 @@ def _scale(walk: _Simplify, call: Call) -> Outcome:
         return walk.renamed(partial, call)  # one is not zero: the strong-zero product is the plain one
     spread = walk.spread(bar)
     if spread is not None:
-        (style,) = infer(core.scale, (spread, partial), {})
+        (style,) = infer(core.scale, (spread.args[0], partial), {})
         if _fits(style, call):
-            return replace(call, args=(spread, partial))
+            return replace(call, args=(spread.args[0], partial))
+        if isinstance(numeric(style_of(partial)), Scalar):
+            return _spread_later(walk, call, spread, core.scale, spread.args[0], partial)
     minus = walk.call_of(partial, _MINUS)
     if minus is not None:
         (style,) = infer(core.scale, (bar, minus.args[0]), {})
@@ -164,6 +168,16 @@ def _scale(walk: _Simplify, call: Call) -> Outcome:
             product = walk.emit(call, core.scale, bar, minus.args[0], hint=call.targets[0].hint)
             return replace(call, op=_MINUS, args=(product,))
     return _select(walk, call)
+
+
+def _spread_later(walk: _Simplify, call: Call, spread: Call, op: Op, *args: Operand) -> Call:
+    """An operation on what was broadcast, done before it is."""
+    (style,) = infer(op, args, {})
+    (spread_style,) = infer(spread.op, (Var("bar", style), spread.args[1]), {})
+    if not _fits(spread_style, call):
+        return call
+    bar = walk.emit(call, op, *args)
+    return replace(call, op=spread.op, args=(bar, spread.args[1]), kwargs=())
 
 
 def _shareable(walk: _Simplify, call: Call) -> bool:
@@ -191,7 +205,7 @@ def _select(walk: _Simplify, call: Call) -> Call:
 
 def _accumulate(walk: _Simplify, call: Call) -> Outcome:
     old, more = call.args
-    if _is_zeros(walk, old) and _fits(style_of(more), call):
+    if _is_zeros(walk, old) and (_fits(style_of(more), call) or _has_shape(walk, more, old, call)):
         return more
     if _is_zeros(walk, more) and _fits(style_of(old), call):
         return old
@@ -201,6 +215,48 @@ def _accumulate(walk: _Simplify, call: Call) -> Outcome:
         if _fits(style, call):
             return replace(call, op=OPERATORS["-"], args=(old, minus.args[0]))
     return _doubled(walk, call)
+
+
+def _has_shape(walk: _Simplify, more: Operand, zeros: Operand, call: Call) -> bool:
+    """Whether a cotangent of unknown rank has the shape and dtype of some zeros all the same."""
+    a, b = numeric(style_of(more)), numeric(call.targets[0].style)
+    if not isinstance(a, Array) or not isinstance(b, Array) or a.dtype != b.dtype or a.dtype is None:
+        return False
+    made = walk.made.get(more) if isinstance(more, Var) else None
+    while made is not None and (made.op.writes or made.op is core.same):  # of the shape of the first operand
+        more = made.args[0]
+        made = walk.made.get(more) if isinstance(more, Var) else None
+    unbroadcast = made is not None and made.op is core.unbroadcast
+    shape = made.args[1] if unbroadcast and made is not None else _shape_of_zeros(walk, more)
+    wanted = _shape_of_zeros(walk, zeros)
+    return shape is not None and _origin(walk, shape) is _origin(walk, wanted)
+
+
+def _shape_of_zeros(walk: _Simplify, zeros: Operand) -> Operand | None:
+    """The shape that zeros were made with, or the array that they are like."""
+    made = walk.made.get(zeros) if isinstance(zeros, Var) else None
+    return made.args[0] if made is not None and made.op.fn in (np.zeros_like, np.zeros) else None
+
+
+def _origin(walk: _Simplify, shape: Operand | None) -> Operand | None:
+    """The array whose shape a shape is, or the shape itself."""
+    made = walk.call_of(shape, core.shape) if shape is not None else None
+    return shape if made is None else made.args[0]
+
+
+def _of_negative(walk: _Simplify, call: Call) -> Call:
+    """A sum of what the sweep negated for it alone: the sum is negated, which is smaller."""
+    inner = walk.call_of(call.args[0], _MINUS)
+    if inner is None or not {call.targets[0], inner.targets[0]} <= walk.reversed:
+        return call
+    if walk.reads.get(inner.targets[0]) != 1:
+        return call
+    total = Var(call.targets[0].hint, call.targets[0].style)
+    made = replace(call, targets=(total,), args=(inner.args[0], *call.args[1:]))
+    walk.made[total] = made
+    walk.reversed.add(total)
+    walk.emitted.append(made)
+    return Call(call.targets, _MINUS, (total,), (), call.loc)
 
 
 def _doubled(walk: _Simplify, call: Call) -> Call:
@@ -251,6 +307,9 @@ def _negative(walk: _Simplify, call: Call) -> Outcome:
     inner = walk.call_of(call.args[0], _MINUS)
     if inner is not None and inner.targets[0].hint.endswith("_bar") and _fits(style_of(inner.args[0]), call):
         return inner.args[0]
+    spread = walk.spread(call.args[0])
+    if spread is not None and call.targets[0] in walk.reversed:
+        return _spread_later(walk, call, spread, _MINUS, spread.args[0])
     return call
 
 
@@ -279,6 +338,9 @@ def _broadcast_to(walk: _Simplify, call: Call) -> Call:
 def _whole_shape(walk: _Simplify, call: Call, shape: Operand) -> Operand:
     """`(x.shape[0], x.shape[1])` as `x.shape`."""
     items = shape.items if isinstance(shape, Pack) and shape.kind == "tuple" else ()
+    whole = _items_in_order(walk, items)
+    if whole is not None:
+        return whole
     asked = [walk.call_of(item, core.dim) for item in items]
     if not asked or asked[0] is None:
         return shape
@@ -297,11 +359,28 @@ def _whole_shape(walk: _Simplify, call: Call, shape: Operand) -> Operand:
     )
 
 
+def _items_in_order(walk: _Simplify, items: tuple[Operand, ...]) -> Operand | None:
+    """`(s[0], s[1])` as the tuple `s`."""
+    got = [walk.call_of(item, core.list_get) for item in items]
+    if not got or got[0] is None:
+        return None
+    source = got[0].args[0]
+    style = style_of(source)
+    if not isinstance(source, Var) or not isinstance(style, Tup) or len(style.items) != len(items):
+        return None
+    places = [(c.args[0], c.args[1].value) for c in got if c is not None and isinstance(c.args[1], Const)]
+    return source if places == [(source, i) for i in range(len(items))] else None
+
+
 _RULES: dict[Op, Callable[[_Simplify, Call], Outcome]] = {
     core.known: _known,
     core.scale: _scale,
     core.accumulate: _accumulate,
+    core.unbroadcast: _of_negative,
     OPERATORS["*"]: _times,
     _MINUS: _negative,
 }
-_FUNCTION_RULES: dict[str, Callable[[_Simplify, Call], Outcome]] = {"np.broadcast_to": _broadcast_to}
+_FUNCTION_RULES: dict[str, Callable[[_Simplify, Call], Outcome]] = {
+    "np.broadcast_to": _broadcast_to,
+    "np.sum": _of_negative,
+}

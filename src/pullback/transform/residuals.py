@@ -14,7 +14,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pullback.ir import core_ops as core
-from pullback.ir.nodes import Block, Call, Const, Operand, Stmt, Var
+from pullback.ir.builder import infer
+from pullback.ir.core_ops import style_of
+from pullback.ir.nodes import Block, Call, Const, Op, Operand, Stmt, Var
 from pullback.ir.walk import (
     block_ends,
     copy_stmt,
@@ -27,7 +29,7 @@ from pullback.ir.walk import (
     variables_in,
 )
 from pullback.passes.dce import prune
-from pullback.styles.style import Array
+from pullback.styles.style import Array, Scalar, Style, Tup, numeric, same_length
 from pullback.transform.cotangents import numpy_op
 
 MAX_RECOMPUTE_DEPTH = 8
@@ -98,7 +100,9 @@ class _Decision:
         for var in wanted:
             if not any(self._sources(var)):
                 self.saved[var] = None
-        for var in wanted:
+        for var in sorted(
+            wanted, key=self._is_shape
+        ):  # shapes last: of what is at hand by then they are free
             if var in self.saved:
                 continue
             plan = dict(self.again)
@@ -123,11 +127,59 @@ class _Decision:
             return False
         for call in self._sources(var):
             more = dict(plan)
+            if call.op is core.shape and self._costs(call.args[0], plan):
+                found = self._shape(call.args[0], more, depth)
+                if found is None:
+                    return False
+                plan.update(more)
+                if isinstance(var.style, Tup):  # of which more may be known than is inferred
+                    plan[found.targets[0]] = found
+                    found = Call((), core.known, (found.targets[0], Const(var.style)))
+                plan[var] = replace(found, targets=(Var(var.hint, var.style),))
+                return True
             if all(self._plan(v, more, depth + 1) for v in variables_in(own_operands(call))):
                 plan.update(more)
                 plan[var] = call
                 return True
         return False
+
+    def _shape(self, array: Operand, plan: dict[Var, Call], depth: int) -> Call | None:
+        """A call that gives an array's shape; that of an array to compute again, from the shapes of its operands."""
+        if depth > MAX_RECOMPUTE_DEPTH:
+            return None
+        if not self._costs(array, plan):
+            at_hand = not isinstance(array, Var) or self._plan(array, plan, depth + 1)
+            return _call_of(core.shape, array) if at_hand else None
+        shapes: list[Call] = []
+        for operand in own_operands(self.defined[array]):  # type: ignore[index]
+            style = numeric(style_of(operand))
+            if isinstance(style, Scalar):
+                continue
+            found = self._shape(operand, plan, depth + 1) if isinstance(style, Array) else None
+            if found is None:
+                return None
+            shapes.append(found)
+        whole = shapes[0]
+        for one in shapes[1:]:
+            plan[whole.targets[0]], plan[one.targets[0]] = whole, one
+            whole = _call_of(core.joint_shape, whole.targets[0], one.targets[0])
+        return whole
+
+    def _is_shape(self, var: Var) -> bool:
+        stmt = self.defined.get(var)
+        return isinstance(stmt, Call) and stmt.op in _SHAPE_OF
+
+    def _costs(self, operand: Operand, plan: dict[Var, Call]) -> bool:
+        """Whether an array would be computed again for its shape alone."""
+        if operand not in self.inside or operand in self.saved or operand in plan:
+            return False
+        stmt = self.defined.get(operand) if isinstance(operand, Var) else None
+        return isinstance(stmt, Call) and stmt.op.elementwise and isinstance(stmt.targets[0].style, Array)
+
+
+def _call_of(op: Op, *args: Operand) -> Call:
+    (style,) = infer(op, args, {})
+    return Call((Var("shape", style),), op, args)
 
 
 def _recompute(needs: Needs, again: dict[Var, Call]) -> None:
@@ -151,36 +203,82 @@ def _take_shapes(
 ) -> tuple[list[Stmt], Block]:
     """Where the reverse block needs a value only for its shape, take the shape in the forward block.
 
-    Also turns `np.zeros_like(v)` into `np.zeros(shape of v)` for such values.
+    Or read it off a value of the same shape that the reverse block has anyway.  Also turns `np.zeros_like(v)` into
+    `np.zeros(shape of v)` for such values.
     """
-    inside = heads | {v for stmt in forward for v in targets(stmt)}
-    other = _other_uses(block, ends)
-    mapping: dict[Var, Operand] = {}
-    taken: dict[Var, Var] = {}
+    shapes = _Shapes(forward, heads, _other_uses(block, ends))
+    rewritten = _map_statements(block, shapes.rewrite)
+    return forward, substitute_block(rewritten, shapes.mapping) if shapes.mapping else rewritten
 
-    def shape_of(var: Var) -> Var:
-        if var not in taken:
-            (style,) = (core.shape.style(var.style),)
-            taken[var] = Var(f"{var.hint}_shape", style)
-            forward.append(Call((taken[var],), core.shape, (var,)))
-        return taken[var]
 
-    def rewrite(stmt: Stmt) -> Stmt | None:
-        if isinstance(stmt, Call) and stmt.args and isinstance(stmt.args[0], Var):
-            var = stmt.args[0]
-            if var in inside and var not in other:
-                if stmt.op is core.shape:
-                    mapping[stmt.targets[0]] = shape_of(var)
-                    return None
-                if stmt.op is core.dim:
-                    return replace(stmt, op=core.list_get, args=(shape_of(var), stmt.args[1]))
-                if _is_zeros_like(stmt) and isinstance(var.style, Array) and var.style.dtype is not None:
-                    kwargs = (("dtype", Const(var.style.dtype)),) if var.style.dtype != np.float64 else ()
-                    return replace(stmt, op=numpy_op(np.zeros), args=(shape_of(var),), kwargs=kwargs)
+class _Shapes:
+    """Rewrites the reads of shapes."""
+
+    def __init__(self, forward: list[Stmt], heads: set[Var], other: set[Var]) -> None:
+        self.forward = forward
+        self.defined = {v: stmt for stmt in forward for v in targets(stmt)}
+        self.inside = heads | set(self.defined)
+        self.other = other  # what is read for more than its shape
+        self.mapping: dict[Var, Operand] = {}
+        self.taken: dict[Var, Var] = {}
+
+    def rewrite(self, stmt: Stmt) -> Stmt | None:
+        """A statement of the reverse block; None where it is needed no more."""
+        if not isinstance(stmt, Call) or not stmt.args or not isinstance(stmt.args[0], Var):
+            return stmt
+        var = stmt.args[0]
+        if var not in self.inside or var in self.other:
+            return stmt
+        if stmt.op in _SHAPE_OF or _is_zeros_like(stmt):
+            like = _of_one_shape(var, self.defined, self._at_hand)
+            if like is not None and (stmt.op in _SHAPE_OF or _same_dtype(like, var)):
+                return replace(stmt, args=(like, *stmt.args[1:]))
+        if stmt.op is core.shape:
+            self.mapping[stmt.targets[0]] = self._shape_of(var)
+            return None
+        if stmt.op is core.dim:
+            return replace(stmt, op=core.list_get, args=(self._shape_of(var), stmt.args[1]))
+        if _is_zeros_like(stmt) and isinstance(var.style, Array) and var.style.dtype is not None:
+            kwargs = (("dtype", Const(var.style.dtype)),) if var.style.dtype != np.float64 else ()
+            return replace(stmt, op=numpy_op(np.zeros), args=(self._shape_of(var),), kwargs=kwargs)
         return stmt
 
-    rewritten = _map_statements(block, rewrite)
-    return forward, substitute_block(rewritten, mapping) if mapping else rewritten
+    def _at_hand(self, var: Var) -> bool:
+        return var in self.other or var not in self.inside
+
+    def _shape_of(self, var: Var) -> Var:
+        if var not in self.taken:
+            (style,) = (core.shape.style(var.style),)
+            self.taken[var] = Var(f"{var.hint}_shape", style)
+            self.forward.append(Call((self.taken[var],), core.shape, (var,)))
+        return self.taken[var]
+
+
+def _of_one_shape(var: Var, defined: Mapping[Var, Stmt], at_hand: Callable[[Var], bool]) -> Var | None:
+    """A value at hand that has the shape of an elementwise result: an operand of it, of the same axes."""
+    for _ in range(MAX_RECOMPUTE_DEPTH):
+        stmt, style = defined.get(var), var.style
+        if not isinstance(stmt, Call) or not stmt.op.elementwise or not isinstance(style, Array):
+            return None
+        operands = [x for x in stmt.args if isinstance(x, Var) and _same_axes(x.style, style)]
+        if not operands:
+            return None
+        found = next((x for x in operands if at_hand(x)), None)
+        if found is not None:
+            return found
+        var = operands[0]
+    return None
+
+
+def _same_axes(a: Style, b: Array) -> bool:
+    """Whether two styles prove one shape."""
+    if not isinstance(a, Array) or a.axes is None or b.axes is None or len(a.axes) != len(b.axes):
+        return False
+    return all(same_length(x, y) for x, y in zip(a.axes, b.axes, strict=True))
+
+
+def _same_dtype(a: Var, b: Var) -> bool:
+    return isinstance(a.style, Array) and isinstance(b.style, Array) and a.style.dtype == b.style.dtype
 
 
 def _is_zeros_like(stmt: Call) -> bool:

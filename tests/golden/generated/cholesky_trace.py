@@ -1,6 +1,6 @@
 import numpy as np
 
-from pullback.runtime import unbroadcast
+from pullback.runtime import joint_shape, unbroadcast
 
 
 def cholesky_trace_value_and_grad(A):
@@ -30,15 +30,17 @@ def cholesky_trace_value_and_grad(A):
             for i in reversed(range(j + 1, n)):
                 t_2 = L[i, j]
                 L_3 = L[i, :j]
-                t_shape = (L_3 * L_2).shape
+                shape = L_3.shape
+                shape_2 = L_2.shape
+                shape_3 = joint_shape(shape, shape_2)
                 # programs.py:75  L[i, j] = (A[i, j] - np.sum(L[i, :j] * L[j, :j])) / L[j, j]
                 t_bar = L_bar[i, j]
                 L_bar[i, j] = 0.0
                 A_bar_2 = t_bar * (1 / t)
                 L_bar[j, j] += t_bar * (-t_2 / t)
-                t_bar = np.broadcast_to(-A_bar_2, (t_shape[0],))
-                L_bar_2 = unbroadcast(t_bar * L_2, L_3.shape)
-                L_bar[j, :j] += unbroadcast(t_bar * L_3, L_2.shape)
+                t_bar = np.broadcast_to(-A_bar_2, shape_3)
+                L_bar_2 = unbroadcast(t_bar * L_2, shape)
+                L_bar[j, :j] += unbroadcast(t_bar * L_3, shape_2)
                 L_bar[i, :j] += L_bar_2
                 A_bar[i, j] += A_bar_2
             # programs.py:73  L[j, j] = np.sqrt(d)
@@ -70,10 +72,7 @@ def cholesky_trace_pullback(residuals, value_bar):
     L, A_shape, n = residuals
     with np.errstate(all="ignore"):
         # programs.py:76  return np.sum(L * L[0])
-        L_2 = L[0]
-        t_shape = (L * L_2).shape
-        t_bar = np.broadcast_to(value_bar, (t_shape[0], t_shape[1]))
-        L_bar = t_bar * L_2
+        L_bar = np.broadcast_to(value_bar, L.shape) * L[0]
         L_bar[0] += np.sum(value_bar * L, axis=0)
         # programs.py:71  for j in range(n):
         A_bar = np.zeros(A_shape)
@@ -84,15 +83,17 @@ def cholesky_trace_pullback(residuals, value_bar):
             for i in reversed(range(j + 1, n)):
                 t_2 = L[i, j]
                 L_3 = L[i, :j]
-                t_shape = (L_3 * L_2).shape
+                shape = L_3.shape
+                shape_2 = L_2.shape
+                shape_3 = joint_shape(shape, shape_2)
                 # programs.py:75  L[i, j] = (A[i, j] - np.sum(L[i, :j] * L[j, :j])) / L[j, j]
                 t_bar = L_bar[i, j]
                 L_bar[i, j] = 0.0
                 A_bar_2 = t_bar * (1 / t)
                 L_bar[j, j] += t_bar * (-t_2 / t)
-                t_bar = np.broadcast_to(-A_bar_2, (t_shape[0],))
-                L_bar_2 = unbroadcast(t_bar * L_2, L_3.shape)
-                L_bar[j, :j] += unbroadcast(t_bar * L_3, L_2.shape)
+                t_bar = np.broadcast_to(-A_bar_2, shape_3)
+                L_bar_2 = unbroadcast(t_bar * L_2, shape)
+                L_bar[j, :j] += unbroadcast(t_bar * L_3, shape_2)
                 L_bar[i, :j] += L_bar_2
                 A_bar[i, j] += A_bar_2
             # programs.py:73  L[j, j] = np.sqrt(d)

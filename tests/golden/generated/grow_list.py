@@ -7,12 +7,10 @@ def grow_list_value_and_grad(x, n):
     """Value and gradient of `grow_list` (programs.py:143)."""
     items = []
     x_saved = []
-    x_shape_saved = []
     for _ in range(n):
         x_saved.append(x)
         x = np.sin(x) * 2.0
         items.append(x)
-        x_shape_saved.append(x.shape)
     item = items[-1]
     item_2 = items[0]
     value = np.sum(item * item_2)
@@ -24,9 +22,9 @@ def grow_list_value_and_grad(x, n):
         items_bar[-1] = items_bar[-1] + item_bar
         # programs.py:145  for k in range(n):
         x_bar = np.zeros_like(x)
-        for x_in, x_shape in zip(reversed(x_saved), reversed(x_shape_saved)):
+        for x_in in reversed(x_saved):
             # programs.py:147  states.append(x)
-            x_bar_2 = np.zeros(x_shape)
+            x_bar_2 = np.zeros_like(x_in)
             x_bar_2 += items_bar[-1]
             x_bar += x_bar_2
             del items_bar[-1]
@@ -39,19 +37,17 @@ def grow_list_primal(x, n):
     items = []
     x = x.copy()
     x_saved = []
-    x_shape_saved = []
     for _ in range(n):
         x_saved.append(x)
         x = np.sin(x) * 2.0
         items.append(x)
-        x_shape_saved.append(x.shape)
     value = np.sum(items[-1] * items[0])
-    return value, (items, x.shape, copy_list(x_saved), x_shape_saved)
+    return value, (items, x.shape, copy_list(x_saved))
 
 
 def grow_list_pullback(residuals, value_bar):
     """Cotangent of the value of `grow_list` -> cotangent of x."""
-    items, x_shape, x_saved, x_shape_saved = residuals
+    items, x_shape, x_saved = residuals
     with np.errstate(all="ignore"):
         # programs.py:148  return np.sum(states[-1] * states[0])
         item_bar = value_bar * items[0]
@@ -61,9 +57,9 @@ def grow_list_pullback(residuals, value_bar):
         items_bar[-1] = items_bar[-1] + item_bar
         # programs.py:145  for k in range(n):
         x_bar = np.zeros(x_shape)
-        for x_in, x_shape in zip(reversed(x_saved), reversed(x_shape_saved)):
+        for x_in in reversed(x_saved):
             # programs.py:147  states.append(x)
-            x_bar_2 = np.zeros(x_shape)
+            x_bar_2 = np.zeros_like(x_in)
             x_bar_2 += items_bar[-1]
             x_bar += x_bar_2
             del items_bar[-1]

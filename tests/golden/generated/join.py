@@ -26,17 +26,14 @@ def join_primal(a, b):
     both = np.concatenate([a, b * b])
     both_2 = both[1:]
     both_3 = both[:-1]
-    t = both_2 * both_3
-    both_4 = both_2.copy()
-    value = np.sum(t)
-    return value, (b.copy(), t.shape, both_3, both_4, both.shape, a.shape)
+    value = np.sum(both_2 * both_3)
+    return value, (both_2, both_3.copy(), both.shape, a.shape, b.copy())
 
 
 def join_pullback(residuals, value_bar):
     """Cotangent of the value of `join` -> cotangents of a, b."""
-    b, _, both, both_2, both_shape, a_shape = residuals
+    both_2, both, both_shape, a_shape, b = residuals
     with np.errstate(all="ignore"):
-        t_shape = (b * b).shape
         # programs.py:170  return np.sum(both[1:] * both[:-1])
         both_bar = value_bar * both
         both_bar_2 = np.zeros(both_shape)
@@ -45,6 +42,5 @@ def join_pullback(residuals, value_bar):
         # programs.py:169  both = np.concatenate([a, b * b])
         n = a_shape[0]
         part_bar = both_bar_2[:n]
-        part_bar_2 = both_bar_2[n : n + t_shape[0]]
-        b_bar = 2.0 * part_bar_2 * b
+        b_bar = 2.0 * both_bar_2[n : n + b.shape[0]] * b
     return part_bar, b_bar

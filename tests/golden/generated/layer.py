@@ -9,7 +9,8 @@ def layer_value_and_grad(params, x):
     value = np.sum(np.maximum(t, 0.0))
     with np.errstate(all="ignore"):
         # programs.py:153  return np.sum(np.maximum(x @ params["w"] + params["b"], 0.0))
-        t_bar = (t > 0.0) + 0.5 * (t == 0.0)
+        t_2 = (t > 0.0).astype(np.int8)
+        t_bar = 0.5 * (t_2 + (t >= 0.0).astype(np.int8))
         params_w_bar = np.matmul(x.T, t_bar)
         params_b_bar = float(np.sum(t_bar))
     return value, {"w": params_w_bar, "b": params_b_bar}
@@ -20,16 +21,17 @@ def layer_primal(params, x):
     params_w = params["w"]
     params_b = params["b"]
     t = x @ params_w + params_b
-    t_2 = np.maximum(t, 0.0)
-    return np.sum(t_2), (t_2.shape, t, x.copy())
+    return np.sum(np.maximum(t, 0.0)), (t, x.copy())
 
 
 def layer_pullback(residuals, value_bar):
     """Cotangent of the value of `layer` -> cotangent of params."""
-    _, t, x = residuals
+    t, x = residuals
     with np.errstate(all="ignore"):
         # programs.py:153  return np.sum(np.maximum(x @ params["w"] + params["b"], 0.0))
-        t_bar = value_bar * ((t > 0.0) + 0.5 * (t == 0.0))
+        t_2 = (t > 0.0).astype(np.int8)
+        value = 0.5 * (t_2 + (t >= 0.0).astype(np.int8))
+        t_bar = value_bar * value
         params_w_bar = np.matmul(x.T, t_bar)
         params_b_bar = float(np.sum(t_bar))
     return {"w": params_w_bar, "b": params_b_bar}

@@ -23,7 +23,7 @@ def statistics_value_and_grad(x):
         x_bar = t_7 * (x - np.mean(x, axis=0, keepdims=True))
         # programs.py:175  centred = x - np.mean(x, axis=0)
         x_bar += centred_bar
-        t_8 = np.sum(-centred_bar, axis=0) / value_2
+        t_8 = -np.sum(centred_bar, axis=0) / value_2
         x_bar_2 = np.broadcast_to(np.expand_dims(t_8, 0), x.shape)
         x_bar += x_bar_2
     return value, x_bar
@@ -56,7 +56,7 @@ def statistics_pullback(residuals, value_bar):
         x_bar = t_7 / value * (x - np.mean(x, axis=0, keepdims=True))
         # programs.py:175  centred = x - np.mean(x, axis=0)
         x_bar += centred_bar
-        t_8 = np.sum(-centred_bar, axis=0) / value
+        t_8 = -np.sum(centred_bar, axis=0) / value
         x_bar_2 = np.broadcast_to(np.expand_dims(t_8, 0), x.shape)
         x_bar += x_bar_2
     return x_bar

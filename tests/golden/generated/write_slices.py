@@ -36,12 +36,12 @@ def write_slices_primal(x):
     y[1:] = t
     t = y[::2] * 3.0
     y[::2] = t
-    return np.sum(y * x), (y, x.copy(), t.shape)
+    return np.sum(y * x), (x.copy(), y, t.shape)
 
 
 def write_slices_pullback(residuals, value_bar):
     """Cotangent of the value of `write_slices` -> cotangent of x."""
-    y, x, t_shape = residuals
+    x, y, t_shape = residuals
     with np.errstate(all="ignore"):
         # programs.py:107  y[1:] += x[:-1] ** 2
         x_2 = x[:-1]

@@ -166,7 +166,8 @@ class Expressions:
         return call(self.module.numpy("copy"), self.operand(array))
 
     def _accumulate(self, stmt: Call) -> ast.expr:
-        return ast.BinOp(self.operand(stmt.args[0]), ast.Add(), self.operand(stmt.args[1]))
+        sign, more = signed(self.operand(stmt.args[1]))
+        return ast.BinOp(self.operand(stmt.args[0]), sign, more)
 
     def _scale(self, stmt: Call) -> ast.expr:
         bar, partial = (self.operand(x) for x in stmt.args)
@@ -245,6 +246,13 @@ class Expressions:
     def _effect(self, stmt: Call) -> ast.expr:
         fn, *args = (self.operand(x) for x in stmt.args)
         return call(fn, *args, **{k: self.operand(v) for k, v in stmt.kwargs})
+
+
+def signed(value: ast.expr) -> tuple[ast.operator, ast.expr]:
+    """How a value is added: what is negated is subtracted."""
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        return ast.Sub(), value.operand
+    return ast.Add(), value
 
 
 _SPECIAL: dict[Op, Callable[[Expressions, Call], ast.expr]] = {

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 
 from pullback.backend.numpy.constants import call, name
-from pullback.backend.numpy.expressions import BINARY, Expressions
+from pullback.backend.numpy.expressions import BINARY, Expressions, signed
 from pullback.backend.numpy.moves import Move, in_order
 from pullback.backend.numpy.naming import Names
 from pullback.backend.numpy.printer import Comment, Places
@@ -184,7 +184,7 @@ class Lines:
         assert value is not None
         steps = stmt.args[2:]
         if stmt.op is core.accumulate:
-            return ast.AugAssign(self._place(base, ()), ast.Add(), self.expr.operand(value))
+            return self._added(base, value, ())
         if stmt.op is core.add_at:
             return self._add_at(base, value, steps)
         update = update_of(stmt, self.expr.folded, self.expr.hoisted)
@@ -199,9 +199,14 @@ class Lines:
         assert isinstance(place, ast.Name | ast.Subscript)
         return place
 
+    def _added(self, base: Operand, value: Operand, steps: tuple[Operand, ...]) -> ast.stmt:
+        """`place += value`, and `place -= value` for what is negated."""
+        sign, more = signed(self.expr.operand(value))
+        return ast.AugAssign(self._place(base, steps), sign, more)
+
     def _add_at(self, base: Operand, value: Operand, steps: tuple[Operand, ...]) -> ast.stmt:
         if not steps or repeats_nothing(steps[-1]):
-            return ast.AugAssign(self._place(base, steps), ast.Add(), self.expr.operand(value))
+            return self._added(base, value, steps)
         last = steps[-1]
         assert isinstance(last, Pack)
         entries = [self.expr.operand(x) for x in last.items]

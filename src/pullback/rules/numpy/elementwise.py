@@ -146,19 +146,35 @@ row(np.sinc, "x", x="sinc_slope(x, out)")
 # ----------------------------------------------------------------------------------------- choosing, rounding
 
 row((np.absolute, np.fabs, math.fabs, builtins.abs), "x", x="np.sign(x)", domain="nonzero")
+
+
+def above(x, y):
+    """2 where x > y, 1 where equal, else 0; of arrays in bytes, which cost little."""
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        return (x > y).astype(np.int8) + (x >= y).astype(np.int8)
+    return 1 * (x > y) + (x >= y)
+
+
+def part(halves, n, out):
+    """Whole numbers as shares of `n`, in the precision of the result."""
+    if isinstance(out, np.ndarray) and out.dtype != np.float64:
+        return out.dtype.type(1 / n) * halves
+    return 1 / n * halves
+
+
 row(
     np.maximum,
     "x, y",
-    x="(x > y) + 0.5 * (x == y)",
-    y="(y > x) + 0.5 * (x == y)",
+    x="part(above(x, y), 2, out)",
+    y="part(above(y, x), 2, out)",
     domain=("left", "right"),
     selects=True,
 )
 row(
     np.minimum,
     "x, y",
-    x="(x < y) + 0.5 * (x == y)",
-    y="(y < x) + 0.5 * (x == y)",
+    x="part(above(y, x), 2, out)",
+    y="part(above(x, y), 2, out)",
     domain=("left", "right"),
     selects=True,
 )
@@ -190,49 +206,44 @@ def conj(x):
     return array
 
 
-def above(x, y):
-    """1 where x > y, a half where equal."""
-    return (x > y) + 0.5 * (x == y)
-
-
 def bound(by_position, by_name):
     """A bound of `np.clip`, in its older or its newer spelling."""
     return by_name if by_position is None else by_position
 
 
-def within(a, low, high):
+def within(a, low, high, out):
     """How much of the derivative is the value's own."""
     if low is None and high is None:
         return 1
     if low is None:
-        return above(high, a)
+        return part(above(high, a), 2, out)
     if high is None:
-        return above(a, low)
-    return above(a, low) * above(high, a)
+        return part(above(a, low), 2, out)
+    return part(above(a, low) * above(high, a), 4, out)
 
 
-def low_binds(a, low, high):
+def low_binds(a, low, high, out):
     """How much is the lower bound's: the upper one has the last word."""
     if high is None:
-        return above(low, a)
-    return above(low, a) * above(high, low)
+        return part(above(low, a), 2, out)
+    return part(above(low, a) * above(high, low), 4, out)
 
 
-def high_binds(a, low, high):
+def high_binds(a, low, high, out):
     """How much is the upper bound's."""
     if low is None:
-        return above(a, high)
-    return above(np.maximum(a, low), high)
+        return part(above(a, high), 2, out)
+    return part(above(np.maximum(a, low), high), 2, out)
 
 
 row(
     np.clip,
     "a, a_min=None, a_max=None, min=None, max=None",
-    a="within(a, bound(a_min, min), bound(a_max, max))",
-    a_min="low_binds(a, a_min, bound(a_max, max))",
-    a_max="high_binds(a, bound(a_min, min), a_max)",
-    min="low_binds(a, min, bound(a_max, max))",
-    max="high_binds(a, bound(a_min, min), max)",
+    a="within(a, bound(a_min, min), bound(a_max, max), out)",
+    a_min="low_binds(a, a_min, bound(a_max, max), out)",
+    a_max="high_binds(a, bound(a_min, min), a_max, out)",
+    min="low_binds(a, min, bound(a_max, max), out)",
+    max="high_binds(a, bound(a_min, min), max, out)",
     selects=True,
     cases=(
         case(V, 0.0, 1.0, wrt=(0,)),

@@ -161,9 +161,10 @@ def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False, *, where=None, out,
 # --------------------------------------------------------------------------------------------------- extremes
 
 
-def shared_out(bar, chosen, axis):
+def shared_out(bar, chosen, axis, out):
     """The cotangent in equal parts to all that are chosen; nothing where none is (an initial value won)."""
-    return np.where(chosen, bar / np.sum(chosen, axis=axis, keepdims=True), 0)
+    part = bar / np.sum(chosen, axis=axis, keepdims=True)
+    return np.where(chosen, np.asarray(part, dtype=out.dtype), 0)
 
 
 EXTREMES = (*AXES, case(M, axis=0, initial=0.5), case(M, axis=0, where=MASK, initial=-9.0))
@@ -175,7 +176,7 @@ def extreme(a, axis=None, keepdims=False, initial=None, where=None, *, out, out_
     chosen = a == spread(out, axis, keepdims)
     if where is not None:
         chosen = chosen & where
-    return shared_out(spread(out_bar, axis, keepdims), chosen, axis)
+    return shared_out(spread(out_bar, axis, keepdims), chosen, axis, out)
 
 
 @rule((np.nanmax, np.nanmin), cases=AXES)
@@ -184,15 +185,15 @@ def nan_extreme(a, axis=None, keepdims=False, initial=None, where=None, *, out, 
     chosen = a == spread(out, axis, keepdims)
     if where is not None:
         chosen = chosen & where
-    return shared_out(spread(out_bar, axis, keepdims), chosen, axis)
+    return shared_out(spread(out_bar, axis, keepdims), chosen, axis, out)
 
 
 @rule(np.ptp, cases=(case(V), case(M), case(M, axis=0), case(M, axis=1, keepdims=True), case(T, axis=(0, 2))))
 def ptp(a, axis=None, keepdims=False, *, out, out_bar):
     """The largest less the smallest."""
     bar = spread(out_bar, axis, keepdims)
-    high = shared_out(bar, a == np.max(a, axis=axis, keepdims=True), axis)
-    low = shared_out(bar, a == np.min(a, axis=axis, keepdims=True), axis)
+    high = shared_out(bar, a == np.max(a, axis=axis, keepdims=True), axis, out)
+    low = shared_out(bar, a == np.min(a, axis=axis, keepdims=True), axis, out)
     return high - low
 
 
