@@ -63,6 +63,9 @@ def main() -> int:
     parser.add_argument("--size", choices=SIZES, default="S")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--budget", type=float, default=1800.0, help="seconds")
+    parser.add_argument(
+        "--timeout", type=float, default=Options.timeout, help="seconds for the first call of a case"
+    )
     parser.add_argument("--page", action="store_true", help="run nothing; write the page and its plot")
     given = parser.parse_args()
     try:
@@ -78,7 +81,7 @@ def main() -> int:
 def _run(given: argparse.Namespace) -> None:
     names = contenders(given.peers.split(",") if given.peers else None)
     kernels = find(FOLDER, given.suites)
-    options = Options(given.size, given.threads, budget=given.budget)
+    options = Options(given.size, given.threads, given.timeout, given.budget)
     found = Session(options, names, lambda text: print(text, flush=True)).run(kernels)
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{found.about['date']}-{found.about['commit'] or 'unknown'}.json"

@@ -2,7 +2,7 @@
 
 import math
 
-PRESETS = {"S": {"n": 6, "tolerance": 1e-7}, "M": {"n": 40, "tolerance": 1e-9}}
+PRESETS = {"S": {"n": 3, "tolerance": 1e-7}, "M": {"n": 40, "tolerance": 1e-9}}
 WRT = ("centre", "width")
 
 

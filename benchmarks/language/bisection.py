@@ -1,6 +1,6 @@
 """A root by bisection, then Newton's method from there: `for … else`, `break`, a tuple that is carried."""
 
-PRESETS = {"S": {"n": 60}, "M": {"n": 1_500}}
+PRESETS = {"S": {"n": 10}, "M": {"n": 1_500}}
 WRT = ("a", "b")
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-PRESETS = {"S": {"m": 40, "n": 10, "steps": 50}, "M": {"m": 400, "n": 100, "steps": 300}}
+PRESETS = {"S": {"m": 40, "n": 10, "steps": 20}, "M": {"m": 400, "n": 100, "steps": 300}}
 WRT = ("A", "rate")
 STATIC = ("steps",)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-PRESETS = {"S": {"n": 2_000, "dim": 4}, "M": {"n": 50_000, "dim": 4}}
+PRESETS = {"S": {"n": 200, "dim": 4}, "M": {"n": 50_000, "dim": 4}}
 WRT = ("points", "scale")
 
 

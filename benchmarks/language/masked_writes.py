@@ -2,7 +2,7 @@
 
 import numpy as np
 
-PRESETS = {"S": {"n": 5_000, "bins": 50}, "M": {"n": 200_000, "bins": 500}}
+PRESETS = {"S": {"n": 2_000, "bins": 50}, "M": {"n": 200_000, "bins": 500}}
 WRT = ("x", "k")
 STATIC = ("bins",)
 

@@ -1,6 +1,6 @@
 """Newton's iteration until it no longer moves: as many steps as the data ask for, for each entry."""
 
-PRESETS = {"S": {"n": 200}, "M": {"n": 5_000}}
+PRESETS = {"S": {"n": 40}, "M": {"n": 5_000}}
 WRT = ("a",)
 
 

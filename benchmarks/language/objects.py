@@ -1,6 +1,6 @@
 """A simulation in objects: particles with methods that change their fields, and a wall that ends some of them."""
 
-PRESETS = {"S": {"n": 5, "steps": 100}, "M": {"n": 40, "steps": 500}}
+PRESETS = {"S": {"n": 3, "steps": 100}, "M": {"n": 40, "steps": 500}}
 WRT = ("speed", "friction")
 STATIC = ("steps",)
 

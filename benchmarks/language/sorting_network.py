@@ -2,7 +2,7 @@
 
 import numpy as np
 
-PRESETS = {"S": {"n": 48}, "M": {"n": 400}}
+PRESETS = {"S": {"n": 32}, "M": {"n": 400}}
 WRT = ("x",)
 
 

@@ -16,6 +16,7 @@ from pullback.bench.trees import copied, megabytes, same
 from pullback.bench.verify import Judge, Verdict
 
 PLAIN = "numpy"
+LONG = 10.0  # seconds of a first call that is not repeated before the rounds
 SPARE = 64.0  # megabytes of fresh arguments that are made ahead of a batch
 
 
@@ -67,7 +68,7 @@ class Contender:
         result = self.program.unpack(raw)
         if changed:
             self.args, self.fresh = pristine, self.peer is None
-        once = self.batch(1)
+        once = first if first > LONG else self.batch(1)
         return Opened(result, first, once, changed, self.program.remark)
 
     def _seeds(self, case: Case) -> list[Any]:

@@ -40,7 +40,9 @@ def present(record: Record, suite: str) -> list[str]:
     return [
         name
         for name in record.contenders[1:]
-        if any(case.entries[name].status != "absent" for case in cases if name in case.entries)
+        if any(
+            case.entries[name].status not in ("absent", "skipped") for case in cases if name in case.entries
+        )
     ]
 
 
@@ -125,18 +127,23 @@ def _bytes(entry: Entry | None) -> str:
 def problems(record: Record) -> list[tuple[str, str, str, str]]:
     """What was not timed, and why, or timed with a remark: cases, contender, status, reason.
 
-    The cases of a kernel that share all this are one line.
+    Cases of a kernel, and contenders, that share the rest are one line.
     """
-    found: dict[tuple[str, str, str, str], list[str]] = {}
+    found: dict[tuple[str, str, str], dict[str, list[str]]] = {}
     for case in record.cases:
         for name, entry in case.entries.items():
             if entry.status != "absent" and (entry.status != "ok" or entry.reason):
-                key = (f"{case.suite}/{case.kernel}", name, entry.status, entry.reason)
-                found.setdefault(key, []).append(case.label)
+                key = (f"{case.suite}/{case.kernel}", entry.status, entry.reason)
+                found.setdefault(key, {}).setdefault(name, []).append(case.label)
     return [
-        (f"{kernel} ({labels[0]}{', …' if len(labels) > 1 else ''})", name, status, reason)
-        for (kernel, name, status, reason), labels in found.items()
+        (f"{kernel} ({_several(labels)})", ", ".join(names), status, reason)
+        for (kernel, status, reason), names in found.items()
+        for labels in [next(iter(names.values()))]
     ]
+
+
+def _several(labels: list[str]) -> str:
+    return f"{labels[0]}{', ...' if len(labels) > 1 else ''}"
 
 
 def notes(record: Record) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from pullback.bench.verify import Verdict
 
 ROUNDS = (3, 15)  # at least and at most
 SLICE = 0.05  # seconds that one contender is timed in one case, at least
+PATIENCE = 3.0  # seconds of a call beyond which there is one round
 ALWAYS = ("pullback", "hand")  # need nothing installed
 
 
@@ -106,6 +108,7 @@ class Session:
         opened = self._open(case, record)
         if PLAIN in opened:
             verified = self._verify(case, record, opened)
+        if PLAIN in opened:
             self._time(case, record, {n: opened[n] for n in (PLAIN, *verified)}, left)
             self._memory(record, [PLAIN, *verified])
             if first and self.options.compile_times:
@@ -142,6 +145,8 @@ class Session:
             )
         except Failed as failure:
             verdicts = {n: Verdict("unverified", f"verification failed: {failure.reason}") for n in results}
+            del opened[PLAIN]
+            record.entries[PLAIN] = Entry(failure.status, _short(failure.reason, case))
         for name in changed:
             verdicts[name] = Verdict("wrong", f"it changed the argument {', '.join(found[name].changed)}")
         for name, verdict in verdicts.items():
@@ -156,7 +161,7 @@ class Session:
         slot = min(max(share, SLICE), self.options.slot)
         calls = {n: batch_size(o.once) for n, o in opened.items()}
         cost = {n: calls[n] * o.once for n, o in opened.items()}
-        rounds = {n: min(max(int(slot / cost[n]), ROUNDS[0]), ROUNDS[1]) for n in opened}
+        rounds = {n: _rounds(slot, seconds) for n, seconds in cost.items()}
         samples: dict[str, list[float]] = {n: [] for n in opened}
         for number in range(max(rounds.values())):
             self.tell(f"{case.key}: round {number + 1} of {max(rounds.values())}")
@@ -175,7 +180,8 @@ class Session:
 
     def _memory(self, record: CaseRecord, names: Sequence[str]) -> None:
         for name in names:
-            if record.entries[name].times is None:
+            found = record.entries[name].times
+            if found is None or found.median > PATIENCE:
                 continue
             try:
                 record.entries[name].memory = self.processes[name].ask("peak", timeout=self.options.timeout)
@@ -213,6 +219,12 @@ class Session:
         return max(self.options.budget - self._elapsed(), 0.0)
 
 
+def _rounds(slot: float, cost: float) -> int:
+    """How many rounds of so many seconds there are; what is very slow has only one."""
+    least = ROUNDS[0] if cost < PATIENCE else 1
+    return min(max(int(slot / cost), least), ROUNDS[1])
+
+
 def _plain_sizes(case: Case) -> dict[str, Any]:
     return {
         key: value if isinstance(value, int | float | str | bool) else str(value)
@@ -221,6 +233,7 @@ def _plain_sizes(case: Case) -> dict[str, Any]:
 
 
 def _short(reason: str, case: Case) -> str:
-    """A reason without the path to the suite, in one line that a table holds."""
+    """A reason without paths of this machine, in one line that a table holds."""
     line = " ".join(reason.replace(f"{case.kernel.folder.parent}/", "").split("\n")[0].split())
+    line = re.sub(r"(?<![\w.:/])/(?:[^\s:'\"]+/)+", "", line)
     return line if len(line) <= 240 else line[:237] + "..."
