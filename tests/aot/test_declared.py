@@ -290,6 +290,26 @@ def test_annotations(fn: Any, text: str) -> None:
     assert_stable(fn, declared)
 
 
+def test_classes_that_say_dtype_and_axes_as_jaxtyping_does() -> None:
+    def made(dtypes: list[str], dims: str) -> type:
+        return type("Typed", (), {"dtypes": dtypes, "dim_str": dims})
+
+    def fn(x, y, z): ...
+
+    fn.__annotations__ = {
+        "x": made(["float64"], "n k"),
+        "y": made(["int32"], "3 _"),
+        "z": made(["float64"], ""),
+    }
+    assert from_annotations(fn).text == "x: f8[n, k], y: i4[3, :], z: f8[]"
+    fn.__annotations__["x"] = made(["float32", "float64"], "n k")
+    with pytest.raises(SignatureError, match="does not say one dtype"):
+        from_annotations(fn)
+    fn.__annotations__["x"] = made(["float64"], "... k")
+    with pytest.raises(SignatureError, match="the annotation of `x`"):
+        from_annotations(fn)
+
+
 def test_annotated_with_a_text_that_is_no_signature_is_an_error() -> None:
     assert from_text(noted, "c: float").text == "a: f8[n, k], b: f4, c: float"
     with pytest.raises(SignatureError, match="the annotation of `c`: `a` is no type"):

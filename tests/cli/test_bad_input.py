@@ -75,3 +75,13 @@ def test_errors_as_json(pullback: Run) -> None:
     assert result.exit_code == 2
     error = json.loads(result.stdout)["error"]
     assert error["kind"] == "TargetError" and "los" in error["message"] and "loss" in error["way_out"]
+
+
+def test_a_defect_of_ours_is_told_from_a_failed_check(pullback: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr("pullback.cli.rules.find", broken)
+    result = pullback("rules", "tanh")
+    assert result.exit_code == 2
+    assert "ZeroDivisionError" in result.stderr and "this is a defect of pullback" in result.stderr

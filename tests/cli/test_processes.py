@@ -55,6 +55,20 @@ def test_without_its_extra_one_line_says_so(tmp_path: Path) -> None:
     assert found.stderr == "pullback: error: the command line needs its extra (pip install 'pullback[cli]')\n"
 
 
+def all_of(terminal: int) -> str:
+    """What is written to a pseudo-terminal until its other side is closed."""
+    read = b""
+    while True:
+        try:
+            piece = os.read(terminal, 1 << 16)
+        except OSError:  # how Linux says that it is closed
+            break
+        if not piece:
+            break
+        read += piece
+    return read.decode()
+
+
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
 def test_colour_on_a_terminal_only_where_it_is_wanted(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text('def f(x: "f8[:]"):\n    return x @ x\n')
@@ -66,10 +80,11 @@ def test_colour_on_a_terminal_only_where_it_is_wanted(tmp_path: Path) -> None:
         environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
         environment |= {"PYTHONPATH": str(ROOT / "src"), **more}
         command = [sys.executable, "-m", "pullback", "source", "model.py:f"]
-        with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=theirs) as process:
-            shown = os.read(mine, 1 << 16).decode()
+        process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=theirs)
         os.close(theirs)
+        shown = all_of(mine)
         os.close(mine)
+        process.wait()
         assert process.returncode == 0
         assert ("\x1b[" in shown) is coloured
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 import pullback
-from pullback.cli.output import fail, interrupted
+from pullback.cli.output import defect, fail, interrupted
 
 # The subcommands, each the function of its name in the module of its name; imported when they are asked for.
 COMMANDS = ("compile", "source", "explain", "check", "rules", "bench")
@@ -61,6 +61,8 @@ class Commands(click.Group):
             with contextlib.suppress(OSError):
                 sys.stdout.close()
             return 0
+        except Exception:
+            return defect()
         return code if isinstance(code, int) else 0
 
 

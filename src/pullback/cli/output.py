@@ -25,9 +25,8 @@ INTERRUPTED = 130  # as shells have it
 
 def console() -> Console:
     """The console of stdout.  Rich keeps to NO_COLOR, and writes no colour but to a terminal."""
-    if sys.stdout.isatty():
-        return Console(highlight=False)
-    return Console(highlight=False, width=int(os.environ.get("COLUMNS") or WIDE))
+    width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS") or WIDE)
+    return Console(highlight=False, markup=False, emoji=False, width=width)  # what is printed is no markup
 
 
 def print_json(document: Any) -> None:
@@ -60,6 +59,12 @@ def interrupted() -> int:
     """Say that the user ended it; returns the exit code."""
     click.echo("pullback: interrupted", err=True)
     return INTERRUPTED
+
+
+def defect() -> int:
+    """Print an error that is our own fault, with its traceback; returns the exit code."""
+    traceback.print_exc()
+    return fail("this is a defect of pullback", "please report it, with the function")
 
 
 def note(text: str) -> None:
