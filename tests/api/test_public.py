@@ -316,6 +316,24 @@ def test_vjp_leaves_out_what_has_no_gradient() -> None:
     assert others == [None, None, None]
 
 
+def test_vjp_is_of_the_arguments_given_by_position() -> None:
+    def f(x, k=2.0, *more, scale=3.0):
+        return np.sum(x) * k * scale + sum(more)
+
+    _, pullback = pb.vjp(f, X)
+    (x_bar,) = pullback(1.0)
+    assert_allclose(x_bar, np.full(3, 6.0))
+    assert_allclose(pb.vjp(f, X, k=5.0)[1](1.0)[0], np.full(3, 15.0))
+    assert pb.vjp(f, X, 5.0, 1.0, 7.0, scale=2.0)[1](1.0)[1:] == (4.0, 1.0, 1.0)
+    assert_allclose(pb.vjp(functools.partial(f, X), 2.0)[1](1.0), (6.0,))
+    with pytest.raises(ArgumentError, match="given by position"):
+        pb.vjp(f, x=X)
+    _, residuals = energy.primal(X, k=2.0)
+    assert len(energy.pullback(residuals, 1.0)) == 1
+    _, pullback = Model(X).decorated.vjp(Y)
+    assert_allclose(pullback(1.0)[0], X)
+
+
 def test_vjp_argnums_and_keywords() -> None:
     _, pullback = pb.vjp(dot, X, y=Y, argnums="y")
     assert_allclose(pullback(1.0), X)

@@ -101,8 +101,8 @@ def vjp(
 ) -> tuple[Any, Callable[[Any], Any]]:
     """The value of `f(*args)` and its pullback.
 
-    The pullback takes a cotangent of the value (same structure and shape) and returns those of the positional
-    arguments: a tuple of all, None for those that carry no derivative; or of those that `argnums` names (one, bare, if
+    The pullback takes a cotangent of the value (same structure and shape) and returns those of the arguments given by
+    position: a tuple of all, None for those that carry no derivative; or of those that `argnums` names (one, bare, if
     it names one).  It may be called any number of times; changing the arguments in between does not change what it
     returns.
 

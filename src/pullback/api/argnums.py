@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from pullback.dispatch.binding import Header
@@ -15,6 +16,16 @@ from pullback.errors import ArgumentError
 
 Argnum: TypeAlias = int | str
 Argnums: TypeAlias = Argnum | Sequence[Argnum]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The arguments that a call gives by position, so many; those that carry no derivative get None."""
+
+    count: int
+
+
+Asked: TypeAlias = Argnums | Given
 Path: TypeAlias = tuple[int, ...]
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -36,10 +47,12 @@ class Arguments:
                 self.places.append((i,))
         del self.places[:bound]
 
-    def paths(self, argnums: Argnums | None) -> tuple[Path, ...]:
-        """The paths of argnums; of all positional arguments where it is None."""
+    def paths(self, argnums: Asked | None) -> tuple[Path, ...]:
+        """The paths of argnums; of all positional parameters where it is None."""
         if argnums is None:
             return tuple(self.places)
+        if isinstance(argnums, Given):
+            return tuple(self.places[: argnums.count])
         asked = self._several(argnums)
         if not asked:
             raise ArgumentError("argnums is empty", hint="name at least one argument")
@@ -86,6 +99,6 @@ class Arguments:
         )
 
 
-def is_single(argnums: Argnums | None) -> bool:
+def is_single(argnums: Asked | None) -> bool:
     """Whether argnums is one argument, whose gradient is returned bare."""
     return isinstance(argnums, str) or hasattr(argnums, "__index__")

@@ -91,8 +91,6 @@ def compare_gradients(
     )
     bars = pullback(_seed(value[0] if has_aux else value))
     found = (bars,) if is_single(argnums) else bars
-    if argnums is None:
-        found = found[: len(args)]  # not those of parameters left to their defaults
     called = (lambda *a, **k: f(*a, **k)[0]) if has_aux else f
     for which, bar in zip(_places(args, argnums), found, strict=True):
         place = which

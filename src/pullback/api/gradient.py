@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from pullback.api.argnums import Argnums, Arguments, Path, is_single
+from pullback.api.argnums import Arguments, Asked, Given, Path, is_single
 from pullback.api.callables import target_of
 from pullback.dispatch.binding import ABSENT, Front, header_of, make_binder
-from pullback.dispatch.checks import check_overlap, check_scalar, check_value
+from pullback.dispatch.checks import always_raises, check_overlap, check_scalar, check_value
 from pullback.dispatch.dispatcher import Dispatcher, dispatcher_for
 from pullback.dispatch.entry import NoEntry, make_entry
 from pullback.dispatch.finite import finite
@@ -33,9 +33,7 @@ class Gradient:
 
     __is_pullback_gradient__ = True
 
-    def __init__(
-        self, f: Any, argnums: Argnums | None, has_aux: bool, options: Options, skip: int = 0
-    ) -> None:
+    def __init__(self, f: Any, argnums: Asked, has_aux: bool, options: Options, skip: int = 0) -> None:
         self.target = target_of(f)
         self.fn: FunctionType = self.target.fn
         self._bound = bool(self.target.args or self.target.kwargs)
@@ -90,7 +88,7 @@ class Gradient:
         paths = Arguments(self.header, len(self.target.args) + self.skip, extra).paths(self.argnums)
         if paths not in self._dispatchers:
             request = Request(paths, self.has_aux, is_single(self.argnums))
-            strict = self.argnums is not None
+            strict = not isinstance(self.argnums, Given)
             made = dispatcher_for(self.fn, self.header.names, request, self.options, strict)
             self._dispatchers.setdefault(paths, made)
         return self._dispatchers[paths]
@@ -136,8 +134,10 @@ class Gradient:
         """Find or compile the variant, run it, and make it the one that is tried first."""
         variant, extended = self.find(values)
         if variant.scalar is None:
-            result = variant.compiled.lowered.function.results[0]
-            variant.scalar = check_scalar(self.header.name, result, self.has_aux)
+            function = variant.compiled.lowered.function
+            variant.scalar = not always_raises(function) and check_scalar(
+                self.header.name, function.results[0], self.has_aux
+            )
         if id(variant) not in self._entries and variant.scalar and not variant.effects:
             self._specialise(variant)
         code = self._entries.get(id(variant))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Any
 
-from pullback.api.argnums import Argnums
+from pullback.api.argnums import Argnums, Asked, Given
 from pullback.api.gradient import BoundGradient, Gradient
 from pullback.api.pickling import name_in_module
 from pullback.api.representation import html_of
@@ -61,9 +61,7 @@ class Calls:
 
     __wrapped__: Callable[..., Any]
 
-    def _gradient(
-        self, argnums: Argnums | None, has_aux: bool = False, copy: bool = True
-    ) -> Gradient | BoundGradient:
+    def _gradient(self, argnums: Asked, has_aux: bool = False, copy: bool = True) -> Gradient | BoundGradient:
         raise NotImplementedError
 
     @brief
@@ -112,7 +110,12 @@ class Calls:
         What the pullback needs of the arguments and of the value is copied, so that both may be changed before pulling
         back; `copy=False` trusts the caller not to.
         """
-        gradient = self._gradient(argnums, has_aux, copy)
+        if argnums is None and not args:
+            raise ArgumentError(
+                "no argument is given by position, so there is nothing to differentiate with respect to",
+                hint="name the arguments: argnums=...",
+            )
+        gradient = self._gradient(Given(len(args)) if argnums is None else argnums, has_aux, copy)
         variant, values = gradient.find(gradient.bind(args, kwargs))
         value, residuals = variant.run("primal", values)
         return value, Residuals(variant, residuals, shape_of(value[0] if has_aux else value))
@@ -122,7 +125,7 @@ class Calls:
         """The cotangents of the arguments, for the cotangent of the value.
 
         `value_bar` has the structure and shape of the value; a tuple of cotangents is returned, one for each argument
-        (or those of `argnums`: one, bare, if it names one).
+        given by position (or those of `argnums`: one, bare, if it names one).
         """
         if not isinstance(residuals, Residuals):
             raise ArgumentError("`pullback` takes the residuals that `primal` returned")
@@ -195,7 +198,7 @@ class Differentiable(Calls):
         return self.__wrapped__, ()
 
     def gradient(
-        self, argnums: Argnums | None = 0, has_aux: bool = False, copy: bool = True, skip: int = 0
+        self, argnums: Asked = 0, has_aux: bool = False, copy: bool = True, skip: int = 0
     ) -> Gradient:
         """The compiled gradient for a request; one object for each.
 
@@ -210,7 +213,7 @@ class Differentiable(Calls):
             )
         return found
 
-    def _gradient(self, argnums: Argnums | None, has_aux: bool = False, copy: bool = True) -> Gradient:
+    def _gradient(self, argnums: Asked, has_aux: bool = False, copy: bool = True) -> Gradient:
         return self.gradient(argnums, has_aux, copy)
 
 
@@ -242,7 +245,7 @@ class BoundDifferentiable(Calls):
         """The function behind, and the arguments bound to it."""
         return self.function.__wrapped__, (self.owner,)
 
-    def _gradient(self, argnums: Argnums | None, has_aux: bool = False, copy: bool = True) -> BoundGradient:
+    def _gradient(self, argnums: Asked, has_aux: bool = False, copy: bool = True) -> BoundGradient:
         return BoundGradient(self.function.gradient(argnums, has_aux, copy, skip=1), self.owner)
 
 

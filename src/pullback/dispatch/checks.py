@@ -9,7 +9,9 @@ import numpy as np
 from pullback.dispatch.variants import Variant
 from pullback.errors import ArgumentError, OverlapError
 from pullback.frontend.signature import leaves
-from pullback.ir.nodes import Const, Operand, Pack, Var
+from pullback.frontend.subclassed import base_of
+from pullback.ir import core_ops as core
+from pullback.ir.nodes import Call, Const, Function, Operand, Pack, Var
 from pullback.ir.walk import variables
 from pullback.styles.style import Array, ListOf, Scalar, Tup, differentiable, kind, numeric
 
@@ -32,6 +34,13 @@ def check_parameter(name: str, tree: Operand) -> None:
                 f"`{name}` is {word} value and has no gradient",
                 hint="pass a float (3.0 instead of 3, or x.astype(float)), or leave it out of argnums",
             )
+    elif isinstance(tree, Const) and base_of(tree.value) is not None:
+        base, cls = base_of(tree.value), type(tree.value).__name__
+        assert base is not None
+        raise ArgumentError(
+            f"`{name}` has no gradient: it is a {cls}, a class made from {base.__name__}, and taken by value",
+            hint=f"pass the plain number, {base.__name__}({name}), or leave it out of argnums",
+        )
     elif isinstance(tree, Const):
         needed = (
             "an integer that is needed when compiling" if type(tree.value) is int else "not a number or array"
@@ -42,6 +51,11 @@ def check_parameter(name: str, tree: Operand) -> None:
         )
     elif not any(differentiable(v.style) for v in variables(tree)):
         raise ArgumentError(f"`{name}` holds no float and has no gradient", hint="leave it out of argnums")
+
+
+def always_raises(function: Function) -> bool:
+    """Whether a function ends in an exception on every path: what it returns is then of no interest."""
+    return any(isinstance(s, Call) and s.op is core.raise_ for s in function.body.stmts)
 
 
 def check_scalar(name: str, result: Operand, has_aux: bool) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Sequence
+from numbers import Number
 from types import FunctionType
 from typing import Any
 
 from pullback.errors import defect, is_defect
+from pullback.frontend import subclassed
 from pullback.frontend.library import iteration, prelude
 from pullback.frontend.members import is_instance
 from pullback.frontend.refusals import refuse
@@ -83,6 +85,7 @@ DUNDER = {
     ">>": "rshift",
 }
 MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_RAISES = "Python or NumPy raises TypeError here"
 _REFERENCES = (ArrayRef, FrozenRef, CellRef, TupleValue, BoundMethod, IterValue, FunctionValue)
 _CONVERSIONS = {-1: "", 115: "!s", 114: "!r", 97: "!a"}
 
@@ -345,6 +348,7 @@ class Expressions(Sharing):
         return special if special is not None else self._numeric_operator(symbol, [left, right], node)
 
     def _numeric_operator(self, symbol: str, args: Sequence[Value], node: ast.AST | None) -> Value:
+        args = subclassed.operands(self, symbol, DUNDER[symbol], args, node)
         for value in args:
             style = numeric(self.style(value))
             if isinstance(style, Static) or isinstance(
@@ -353,9 +357,9 @@ class Expressions(Sharing):
                 what = repr(style.value) if isinstance(style, Static) else type(value).__name__
                 if all(isinstance(v, Known) for v in args):
                     break
-                self.refuse(
-                    f"`{symbol.lstrip('u')}` on {what}", "Python or NumPy raises TypeError here", node
-                )
+                is_number = isinstance(style, Static) and isinstance(style.value, Number)
+                hint = "use a plain number: float(...)" if is_number else _RAISES
+                self.refuse(f"`{symbol.lstrip('u')}` on {what}", hint, node)
         previous, self.builder.loc = self.builder.loc, self.place(node)
         try:
             return self.operator(symbol, *args)
@@ -478,16 +482,24 @@ class Expressions(Sharing):
         return special if special is not None else self._comparison_of_numbers(symbol, left, right, node)
 
     def _comparison_of_numbers(self, symbol: str, left: Value, right: Value, node: ast.AST) -> Value:
+        left, right = subclassed.operands(self, symbol, DUNDER[symbol], (left, right), node)
         plain = [isinstance(v, Known) and isinstance(numeric(self.style(v)), Static) for v in (left, right)]
         if symbol in ("==", "!=") and any(plain):
             other = right if plain[0] else left
             may_be_equal = isinstance(other, ArrayRef | FrozenRef | Known)
             is_number = not isinstance(other, Num) or isinstance(self.style(other), Scalar)
             if is_number and not may_be_equal:
+                self._check_unequal(left if plain[0] else right, symbol, node)
                 return Known(symbol == "!=")
             if isinstance(other, Num):
                 return self.call(core.OPERATORS[symbol], [left, right], hint="same")
         return self._numeric_operator(symbol, [left, right], node)
+
+    def _check_unequal(self, value: Value, symbol: str, node: ast.AST) -> None:
+        """An object that is never equal to a number may be compared with one at compile time."""
+        obj = self.known(value)
+        if not subclassed.never_equals_a_number(obj):
+            self.refuse(f"`{symbol}` of a number and {obj!r}", "compare with a plain number", node)
 
     def _structural(self, symbol: str, left: Value, right: Value) -> Value | None:
         """Equality of tuples and of lists of known length."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pullback.frontend import subclassed
 from pullback.frontend.context import Context
 from pullback.frontend.library import facts
 from pullback.frontend.library.calls import held
@@ -123,6 +124,9 @@ def range_(ctx: Context, *bounds: Value) -> IterValue:
         ctx.refuse(
             f"`range` takes 1 to 3 arguments, not {len(bounds)}", "see range() in Python's documentation"
         )
+    bounds = tuple(
+        Known(int(b.obj)) if isinstance(b, Known) and subclassed.base_of(b.obj) is int else b for b in bounds
+    )
     for b in bounds:
         style = facts.scalar_style(ctx, b)
         if style is None or style.kind not in "bi":

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pullback.frontend import subclassed
 from pullback.frontend.context import Context
 from pullback.frontend.library import facts, mutation, scalars
 from pullback.frontend.library.calls import NONE, Args, Kwargs, given, is_array, name_of, operation
@@ -76,6 +77,8 @@ def plain_call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
 
 def _materialised(ctx: Context, fn: Any, value: Value) -> Value:
     """NumPy takes a range for an array of integers, and makes nonsense of other iterators."""
+    if isinstance(value, Known) and subclassed.base_of(value.obj) is not None:
+        return Known(subclassed.beside_numpy(value.obj))
     if isinstance(value, IterValue):
         if value.range_ is not None:
             return ctx.wrap(ctx.builder.call(operation(np.arange), *value.range_, hint="r"))

@@ -37,6 +37,18 @@ def check_at_least(items: Any, count: int) -> None:
         raise ValueError(f"not enough values to unpack (expected at least {count}, got {len(items)})")
 
 
+def check_one_element(x: Any) -> None:
+    """A number of an array, up to NumPy 2.3"""
+    if x.size != 1:
+        raise TypeError("only length-1 arrays can be converted to Python scalars")
+
+
+def check_no_axes(x: Any) -> None:
+    """A number of an array, from NumPy 2.4 on"""
+    if x.ndim != 0:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+
+
 def add_up(items: Iterable[Any], start: Any = 0) -> Any:
     """sum"""
     total = start

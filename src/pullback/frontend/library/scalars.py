@@ -7,6 +7,7 @@ derivative; `int(x)`, `round(x)` and the like are constants.
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -77,8 +78,23 @@ def _python_number(ctx: Context, x: Value, cls: Any) -> Value:
 
 
 def _only_element(ctx: Context, x: Value) -> Value:
-    """The one element of an array, as an array of rank 0 (NumPy raises where there are more)."""
+    """What a call that wants a Python number makes of an array that may be none; TypeError where NumPy raises it."""
+    inline(ctx, prelude.check_one_element if _ONE_ELEMENT_WILL_DO else prelude.check_no_axes, x)
     return emit(ctx, np.reshape, x, Known(()))
+
+
+def _converts_one_element() -> bool:
+    """Whether this NumPy makes a Python number of an array of shape (1,): up to 2.3, with a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            float(np.ones(1))
+        except TypeError:
+            return False
+    return True
+
+
+_ONE_ELEMENT_WILL_DO = _converts_one_element()
 
 
 def int_(ctx: Context, x: Value = Known(0), base: Value = NONE) -> Value:
@@ -110,6 +126,9 @@ def item(ctx: Context, x: Value, *index: Value) -> Value:
     dtype = facts.dtype_of(ctx, x)
     if dtype is None:
         ctx.refuse("`item` of an array whose dtype is known at run time only", "convert with float(...)")
+    array = facts.array_style(ctx, x)
+    if array is not None and array.rank != 0:
+        x = emit(ctx, np.reshape, x, Known(()))  # ValueError where it has not one element
     match dtype.kind:
         case "b":
             return bool_(ctx, x)
