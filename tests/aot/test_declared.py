@@ -259,6 +259,7 @@ def noted(
 ): ...
 def tuples(a: tuple[float, int], b: tuple[()], c: Literal["x"], d: None): ...
 def classes(a: Params, b: Point, c: Options, d: Plain): ...
+def displays(a: "[float, int]", b: "(float, int)", c: "{'w': float}", d: "3", e: "np.tanh", f: "None"): ...  # noqa: F821, UP037
 def defaults(a: float, b=1.0, c=2, d="s", e=None, f=True, g=(1, 2.0), h=np.tanh, i=np.float32): ...
 def optional(a: Optional[float] = None, b: int | None = None): ...  # noqa: UP045
 
@@ -280,6 +281,7 @@ def optional(a: Optional[float] = None, b: int | None = None): ...  # noqa: UP04
             defaults,
             "a: float, b: float, c: int, d: 's', e: None, f: True, g: (int, float), h: np.tanh, i: default",
         ),
+        (displays, "a: [float, int], b: (float, int), c: {'w': float}, d: 3, e: np.tanh, f: None"),
         (optional, "a: None, b: None"),
         (Plain.method, "self: Plain(scale: float), x: float"),
     ],

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
+import re
 import sys
 import types
 import typing
@@ -14,7 +16,7 @@ import numpy as np
 from pullback.aot.grammar import PYTHON_NUMBERS, Parser, declared_fields
 from pullback.aot.scope import Scope
 from pullback.errors import SignatureError
-from pullback.frontend.signature import Node, Spec
+from pullback.frontend.signature import CALLABLES, Node, Spec
 from pullback.styles.style import Array, Scalar, Static, fresh_dim, kind_of
 
 _BUILTINS = {float: "float", int: "int", complex: "complex", bool: "bool"}
@@ -22,6 +24,8 @@ _ABSTRACT = (
     *(np.generic, np.number, np.inexact, np.floating, np.complexfloating),
     *(np.integer, np.signedinteger, np.unsignedinteger, np.flexible, np.character),
 )
+_VALUES = (tuple, list, dict, int, float, complex, enum.Enum, *CALLABLES)
+_ITEMS: dict[Any, str] = {list: "[f8[:], f8[:]]", dict: "{'w': f8[:], 'b': float}"}
 _TUPLE = "write the type of each item, as in tuple[float, float]"
 
 
@@ -59,6 +63,8 @@ class Annotations:
             meant = text
         if isinstance(meant, str):
             return self._ours(meant, name)
+        if isinstance(meant, _VALUES):  # of our grammar, and Python's too: "[float, float]", "3"
+            return self._ours(text, name)
         return self.spec(meant, name, namespace)
 
     def _ours(self, text: str, name: str) -> Spec:
@@ -81,7 +87,10 @@ class Annotations:
         spec = self.instance(cls, name)
         if spec is None:
             shown = "a text" if cls is str else f"a {cls.__name__}"
-            self._unclear(name, f"{shown} is compiled for by value, or by what is in it")
+            why = f"{shown} is compiled for by value, or by what is in it"
+            self._unclear(
+                name, why, example=_ITEMS.get(cls, "'fast'" if cls is str else f"{cls.__name__}(w: f8[:])")
+            )
         return spec
 
     def _scalar(self, cls: type[Any], name: str) -> Spec:
@@ -114,7 +123,7 @@ class Annotations:
             return self._tuple(hint, name, namespace)
         if isinstance(hint, typing.NewType):
             return self.spec(hint.__supertype__, name, namespace)
-        self._unclear(name, f"`{hint}` says too little")
+        self._unclear(name, f"`{hint}` says too little", example=_ITEMS.get(origin or hint, "f8[n, k]"))
 
     def _tuple(self, hint: Any, name: str, namespace: dict[str, Any] | None) -> Spec:
         args = typing.get_args(hint)
@@ -160,11 +169,11 @@ class Annotations:
     def _no_rank(self, name: str, what: str) -> NoReturn:
         self._unclear(name, f"`{what}` does not say how many axes there are")
 
-    def _unclear(self, name: str, why: str, hint: str = "") -> NoReturn:
+    def _unclear(self, name: str, why: str, hint: str = "", example: str = "f8[n, k]") -> NoReturn:
+        parameter = re.split(r"[.\[]", name)[0]
         raise Unclear(
             f"the annotation of `{name}` is not enough: {why}",
-            hint=hint
-            or f'give its type: --sig "{name.split(".")[0].split("[")[0]}: f8[n, k]", or annotate it so',
+            hint=hint or f'give its type: --sig "{parameter}: {example}", or annotate it so',
         )
 
 

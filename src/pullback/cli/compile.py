@@ -183,7 +183,7 @@ def _entries(wanted: Sequence[Wanted], subjects: Sequence[Subject]) -> list[Entr
             s.wrt[0] if len(s.wrt) == 1 else s.wrt,
             s.has_aux,
             w.forms,
-            w.label,
+            w.label or s.target.qualname.rpartition(".")[2],
         )
         for w, s in zip(wanted, subjects, strict=True)
     ]
