@@ -58,9 +58,9 @@ class Side:
     lines: tuple[tuple[str, str, int | None, str], ...]  # number, text, group, tip
 
 
-def view(source: FunctionSource, generated: str, places: Mapping[int, Loc], title: str) -> str:
-    """The page for a function and its generated source; `places` are the user's places by generated line."""
-    passages = _passages(source, places.values())
+def view(sources: Sequence[FunctionSource], generated: str, places: Mapping[int, Loc], title: str) -> str:
+    """The page for functions and their generated source; `places` are the user's places by generated line."""
+    passages = _passages(sources, places.values())
     groups = _groups(passages, places.values())
     users = [_user_side(p, groups) for p in passages]
     lines = []
@@ -111,15 +111,15 @@ def _starts(node: ast.AST) -> dict[int, int]:
     return found
 
 
-def _passages(source: FunctionSource, places: Iterable[Loc]) -> list[Passage]:
-    """The function, then each helper whose lines went into the generated source."""
-    own = _of_source(source)
+def _passages(sources: Sequence[FunctionSource], places: Iterable[Loc]) -> list[Passage]:
+    """The functions, then each helper whose lines went into the generated source."""
+    own = [_of_source(source) for source in sources]
     helpers: list[Passage] = []
     for place in places:
-        if not any(p.holds(place.file, place.line) for p in (own, *helpers)):
+        if not any(p.holds(place.file, place.line) for p in (*own, *helpers)):
             made = _helper(place)
             helpers = [*(p for p in helpers if not made.holds(p.file, p.first)), made]
-    return [own, *helpers]
+    return [*own, *helpers]
 
 
 def _helper(place: Loc) -> Passage:

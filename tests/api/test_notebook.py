@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 import re
 import sys
 from dataclasses import dataclass, field
@@ -256,3 +257,41 @@ def test_a_notebook_cell() -> None:
     user, _, _ = page(gradient)
     assert user.titles == [f"{name}, line 4", f"{name}, line 2"]
     assert user.numbered(3).group
+
+
+def test_a_standalone_module() -> None:
+    def helper(x):
+        return np.tanh(x) * 2.0
+
+    def f(x, k):
+        y = helper(x)
+        return np.sum(y * y) * k
+
+    def g(x):
+        return np.sum(np.exp(x))
+
+    module = pb.compile([(f, "x: f8[n], k: float"), (g, "x: f8[n]")], forms=("value_and_grad", "vjp"))
+    user, generated, parsed = page(module)
+    assert generated.titles == ["standalone module"]
+    assert generated.text.strip() == module.source.strip()
+    firsts = [fn.__code__.co_firstlineno for fn in (f, g, helper)]
+    assert user.titles == [f"test_notebook.py, line {line}" for line in firsts]
+    comments = [
+        (line, match)
+        for line in generated.lines
+        if (match := re.match(r"\s*# test_notebook\.py:(\d+)  (.*)", line.text))
+    ]
+    assert {match[2] for _, match in comments} >= {
+        "return np.sum(np.exp(x))",
+        "return np.tanh(x) * 2.0",
+        "return np.sum(y * y) * k",
+    }
+    for line, match in comments:
+        mine = user.numbered(int(match[1]))
+        assert (line.number, line.group) == (match[1], mine.group)
+        assert mine.text.strip() == match[2]
+    assert "script" not in parsed.tags
+    again = pickle.loads(pickle.dumps(module))
+    assert again == module
+    assert "no source" not in Page(again._repr_html_()).panes[0].titles
+    assert again.load().g_value_and_grad(X)[0] == np.sum(np.exp(X))

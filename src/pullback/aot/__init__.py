@@ -13,5 +13,6 @@ support      the helpers that a module may carry; each depends on NumPy alone
 helpers      which helpers a module carries
 lint         what a linter would say of the shape of the user's code
 module       the text of a module, and the module as an object
+shown        what a notebook shows of a module
 public       `pullback.compile`
 """

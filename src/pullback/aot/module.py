@@ -8,10 +8,10 @@ import linecache
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from pullback.aot import support
@@ -21,12 +21,13 @@ from pullback.aot.helpers import HELPERS, source_of_helper, with_needed
 from pullback.aot.hints import Hints
 from pullback.aot.imports import Imports
 from pullback.aot.lint import exempted
+from pullback.aot.shown import html_of, places_in
 from pullback.aot.units import GRADIENTS, Private, Unit, compile_entry
 from pullback.aot.wrappers import Served, Wrappers
 from pullback.backend.numpy.module import emit_parts
 from pullback.backend.numpy.wrap import wrapped
 from pullback.dispatch.collector import paused
-from pullback.errors import ArgumentError
+from pullback.errors import ArgumentError, Loc
 from pullback.ir.walk import variables
 
 _USED = (
@@ -56,6 +57,18 @@ class Module:
     source: str
     names: tuple[str, ...]
     label: str = "gradients"
+    fns: tuple[FunctionType, ...] = field(
+        default=(), repr=False, compare=False
+    )  # what it was made from, to be shown
+    places: Mapping[int, Loc] = field(default_factory=dict, repr=False, compare=False)  # by line of the text
+
+    def __reduce__(self) -> Any:
+        """The text is enough."""
+        return Module, (self.source, self.names, self.label)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the functions beside the module."""
+        return html_of(self.fns, self.source, self.places)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the module to a file, whole or not at all.  Raises ArgumentError where that cannot be."""
@@ -147,7 +160,9 @@ class _Maker:
         self.helpers |= _imported_helpers(head) | self.imports.helpers
         public = [text for u, s in zip(self.units, served, strict=True) for text in self._public(u, s)]
         text = self._text(names, baked, public, functions)
-        return Module(text, names, "_".join(u.label for u in self.units) + "_gradients")
+        label = "_".join(u.label for u in self.units) + "_gradients"
+        places = places_in(text, generated.source, functions, generated.places)
+        return Module(text, names, label, tuple(u.fn for u in self.units), places)
 
     def unique(self, name: str) -> str:
         """A name that nothing else in the module has."""

@@ -25,7 +25,7 @@ def html_of(f: Any, latest: Iterable[Variant | None]) -> str:
             return view_before(source, BEFORE)
         form = "pullback" if ("primal", False) in variant.functions else "value_and_grad"
         generated = variant.compiled.generated(form)
-        return view(source, generated.source, generated.places, f"generated for {signature_text(variant)}")
+        return view([source], generated.source, generated.places, f"generated for {signature_text(variant)}")
     except PullbackError as error:
         return message(str(error))
 
