@@ -35,6 +35,7 @@ def markdown(record: Record, picture: str | None = None, origin: str = "") -> st
     )
     for suite in record.suites:
         parts += [f"## {suite}", _table(report.times_table(record, suite))]
+    parts += _section("## Call overhead", report.overhead_table(record), _OVERHEAD)
     parts += _section("## Compile time", report.compile_table(record), _COMPILE)
     parts += _section("## Peak memory", report.memory_table(record), _MEMORY)
     parts += _failures(record)
@@ -44,6 +45,7 @@ def markdown(record: Record, picture: str | None = None, origin: str = "") -> st
     return "\n\n".join(parts) + "\n"
 
 
+_OVERHEAD = "A call on a single number, where nearly all is overhead."
 _COMPILE = (
     "The first call of a kernel in a fresh process, less a steady call; *cached* is the same in a second process that "
     "finds what the first one kept on disk. Contenders that do not compile are left out."

@@ -76,6 +76,22 @@ def means_table(record: Record) -> Table:
     return Table(["suite", "contender", "over plain NumPy", "cases", "over pullback", "cases"], rows)
 
 
+def overhead_table(record: Record) -> Table:
+    """What a call costs on a single number, in microseconds: the cases with n = 1."""
+    rows = []
+    for suite in record.suites:
+        names = [PLAIN, *present(record, suite)]
+        for case in record.of(suite):
+            if case.sizes == {"n": 1}:
+                times = [case.entries[n].seconds if n in case.entries else None for n in names]
+                rows.append((case.kernel, dict(zip(names, times, strict=True))))
+    names = [n for n in record.contenders if any(found.get(n) is not None for _, found in rows)]
+    cells = [
+        [kernel, *(f"{1e6 * t:.3g}" if (t := found.get(n)) else "" for n in names)] for kernel, found in rows
+    ]
+    return Table(["kernel at n = 1, µs", *names], cells)
+
+
 def compile_table(record: Record) -> Table:
     """Compile times, where a contender has them: the median and the worst of each suite."""
     rows = []

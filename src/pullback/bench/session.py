@@ -81,12 +81,10 @@ class Session:
         found: list[CaseRecord] = []
         try:
             for number, case in enumerate(plan):
-                found.append(
-                    self._case(
-                        case, len(plan) - number, first=number == 0 or plan[number - 1].kernel != case.kernel
-                    )
-                )
+                found.append(self._case(case, len(plan) - number))
                 advance()
+            if self.options.compile_times:
+                self._compile_times(plan, found)
         finally:
             for process in self.processes.values():
                 process.stop()
@@ -98,7 +96,7 @@ class Session:
 
     # ---------------------------------------------------------------------------------------------------- a case
 
-    def _case(self, case: Case, left: int, first: bool) -> CaseRecord:
+    def _case(self, case: Case, left: int) -> CaseRecord:
         """One case, with `left` of them to do."""
         kernel = case.kernel
         record = CaseRecord(kernel.suite, kernel.name, case.label, _plain_sizes(case), kernel.note)
@@ -111,8 +109,6 @@ class Session:
         if PLAIN in opened:
             self._time(case, record, {n: opened[n] for n in (PLAIN, *verified)}, left)
             self._memory(record, [PLAIN, *verified])
-            if first and self.options.compile_times:
-                self._compile_times(case, record, verified)
         record.entries = {n: record.entries[n] for n in (PLAIN, *self.names)}
         return record
 
@@ -188,19 +184,26 @@ class Session:
             except Failed:
                 continue  # it was timed: that stands
 
-    def _compile_times(self, case: Case, record: CaseRecord, names: Sequence[str]) -> None:
-        """First calls in fresh processes: with nothing cached, then with what the first one cached."""
-        for name in names:
-            peer = PEERS[name]
-            if not peer.compiles or self._left() <= 0:
+    def _compile_times(self, plan: Sequence[Case], found: Sequence[CaseRecord]) -> None:
+        """First calls in fresh processes, of each kernel's first case: last, with what is left of the budget."""
+        seen: set[tuple[str, str]] = set()
+        for case, record in zip(plan, found, strict=True):
+            place = (record.suite, record.kernel)
+            if place in seen:
                 continue
-            self.tell(f"{case.key}: compile time of {name}")
-            with tempfile.TemporaryDirectory() as folder:
-                extra = peer.cache(Path(folder))
-                entry = record.entries[name]
-                entry.compile_cold = self._fresh(case, name, extra)
-                if extra is not None:
-                    entry.compile_cached = self._fresh(case, name, extra)
+            seen.add(place)
+            for name, entry in record.entries.items():
+                if name != PLAIN and PEERS[name].compiles and entry.times is not None and self._left() > 0:
+                    self.tell(f"{case.key}: compile time of {name}")
+                    self._compile_time(case, name, entry)
+
+    def _compile_time(self, case: Case, name: str, entry: Entry) -> None:
+        """With nothing cached, then with what the first process cached."""
+        with tempfile.TemporaryDirectory() as folder:
+            extra = PEERS[name].cache(Path(folder))
+            entry.compile_cold = self._fresh(case, name, extra)
+            if extra is not None and entry.compile_cold is not None:
+                entry.compile_cached = self._fresh(case, name, extra)
 
     def _fresh(self, case: Case, name: str, extra: dict[str, str] | None) -> float | None:
         process = Process(name, self.options.threads, extra)

@@ -23,7 +23,9 @@ def show(record: Record, console: Console) -> None:
         )
     for title, table in (
         ("geometric means", report.means_table(record)),
+        ("call overhead", report.overhead_table(record)),
         ("compile time", report.compile_table(record)),
+        ("peak memory of a call, MB", report.memory_table(record)),
     ):
         if table.rows:
             console.print(_table(title, table))
