@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pullback.aot.units import Unit
-from pullback.backend.numpy.wrap import WIDTH, wrap
+from pullback.backend.numpy.wrap import WIDTH, quoted, wrap
 from pullback.errors import Loc, UnsupportedError
 from pullback.frontend.environment import Path
 from pullback.frontend.signature import Node, Spec, steps_of, take_step
@@ -74,7 +74,9 @@ class Baked:
 
 def filled(line: str) -> list[str]:
     """A constant; a long one in lines that are full, which no formatter takes apart."""
-    if len(line) <= WIDTH or '"' in line or "'" in line:
+    if len(line) <= WIDTH:
+        return [line]
+    if '"' in line or "'" in line:
         return wrap(line)
     lines = textwrap.wrap(line, WIDTH, subsequent_indent=" " * 4, break_long_words=False)
     return ["# fmt: off", *lines, "# fmt: on"]
@@ -98,7 +100,7 @@ def literal(value: Any) -> str:
     if value is None or type(value) in (bool, int):
         return repr(value)
     if type(value) in (str, bytes):
-        return _text(value)
+        return quoted(value)
     if type(value) is float:
         return _float(value)
     if type(value) is complex:
@@ -119,13 +121,6 @@ def literal(value: Any) -> str:
         what,
         "only numbers, texts and arrays, and tuples, lists, dicts and objects of these, can be written down",
     )
-
-
-def _text(value: str | bytes) -> str:
-    """In double quotes, where that needs no escape."""
-    text = repr(value)
-    mark = "b" if isinstance(value, bytes) else ""
-    return f'{mark}"{text[len(mark) + 1 : -1]}"' if text[-1] == "'" and '"' not in text else text
 
 
 def _float(value: float) -> str:

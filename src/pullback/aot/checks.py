@@ -6,12 +6,15 @@ or `complex` is converted, so the statements also rebind a parameter where they 
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
 from pullback.aot.baked import NotBakedError, literal
 from pullback.aot.declared import Place
 from pullback.aot.hints import PYTHON, Axes, describe
+from pullback.backend.numpy.wrap import quoted
 from pullback.errors import ArgumentError
 from pullback.frontend.signature import Node, Spec, steps_of
 from pullback.styles.style import Array, Scalar, Static, not_one
@@ -167,21 +170,8 @@ def _expression(place: Place) -> str:
 
 
 def _double_quoted(text: str) -> str:
-    """Arguments whose strings are in double quotes where that needs no escape."""
-    out, i = [], 0
-    while i < len(text):
-        c = text[i]
-        if c not in "'\"":
-            out.append(c)
-            i += 1
-            continue
-        end = i + 1
-        while text[end] != c:
-            end += 2 if text[end] == "\\" else 1
-        inner = text[i + 1 : end]
-        out.append(f'"{inner}"' if c == "'" and '"' not in inner and "\\" not in inner else text[i : end + 1])
-        i = end + 1
-    return "".join(out)
+    """An expression whose strings are in double quotes where that needs no more escapes."""
+    return _STRING.sub(lambda match: quoted(ast.literal_eval(match[0])), text)
 
 
-__all__ = ["INDENT", "Checks"]
+_STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")

@@ -139,9 +139,7 @@ class Hints:
     def _structure(self, kind: str, meta: Any, items: list[str]) -> str:
         if kind == "tuple":
             return f"tuple[{', '.join(items) or '()'}]"
-        alternatives = " | ".join(dict.fromkeys(items)) or "Any"
-        if "Any" in items:
-            alternatives = "Any"
+        alternatives = items[0] if len(set(items)) == 1 else "Any"
         if kind == "list":
             return f"list[{alternatives}]"
         if kind == "dict":
@@ -152,14 +150,37 @@ class Hints:
         return "Any"
 
 
-def default_text(spec: Spec, default: Any) -> str | None:
-    """A default as a literal; None where it has none, or is not of the type that the module is compiled for."""
+def default_text(spec: Spec, default: Any, reference: Callable[[Any], str]) -> str | None:
+    """A default as an expression; None where it has none, or is not of the type that the module is compiled for."""
+    if isinstance(spec, Node):
+        return _tuple_text(spec, default, reference)
+    if isinstance(spec, Static) and default is spec.value and (callable(default) or hasattr(default, "name")):
+        return reference(default)
     if isinstance(spec, Static):
         fits = type(default) is type(spec.value) and bool(default == spec.value)
-    elif isinstance(spec, Scalar) and spec.weak:
-        allowed = {"f": (float, int), "i": (int,), "c": (complex, float, int), "b": (bool,)}[spec.kind]
-        fits = type(default) in allowed
+    elif isinstance(spec, Scalar) and (spec.weak or spec.dtype in _LONGEST):
+        fits = type(default) in _PYTHON_NUMBERS[spec.kind]
     else:
         fits = False
     plain = default is None or type(default) in (bool, int, float, complex, str, bytes)
     return literal(default) if fits and plain else None
+
+
+def _tuple_text(spec: Node, default: Any, reference: Callable[[Any], str]) -> str | None:
+    """A tuple of literals."""
+    if spec.kind != "tuple" or type(default) is not tuple or len(default) != len(spec.items):
+        return None
+    items = [default_text(x, value, reference) for x, value in zip(spec.items, default, strict=True)]
+    texts = [text for text in items if text is not None]
+    if len(texts) < len(items):
+        return None
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+_PYTHON_NUMBERS: dict[str, tuple[type, ...]] = {
+    "f": (float, int),
+    "i": (int,),
+    "c": (complex, float, int),
+    "b": (bool,),
+}
+_LONGEST = tuple(map(np.dtype, ("float64", "int64", "complex128", "bool")))

@@ -11,7 +11,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType, ModuleType
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -38,11 +38,15 @@ class Imports:
     names: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     aliases: list[str] = field(default_factory=list)
+    places: dict[int, tuple[str, str]] = field(default_factory=dict)
     _known: dict[int, str] = field(default_factory=dict)
     helpers: set[str] = field(default_factory=set)
 
-    def add(self, namespace: Mapping[str, Any], loc: Loc) -> None:
-        """Give the objects of a namespace their names."""
+    def add(
+        self, namespace: Mapping[str, Any], loc: Loc, places: Mapping[int, tuple[str, str]] | None = None
+    ) -> None:
+        """Give the objects of a namespace their names; `places` are where they were found, by identity."""
+        self.places.update(places or {})
         for name, obj in namespace.items():
             self._known[id(obj)] = name
             self._add(name, obj, loc)
@@ -58,7 +62,7 @@ class Imports:
         if own and getattr(builtins, own, None) is obj:
             return own
         if id(obj) not in self._known:
-            found = home(obj)
+            found = self.home(obj)
             if found is None:
                 raise refusal(obj, loc)
             self._known[id(obj)] = name = unique(found[1].rpartition(".")[2])
@@ -77,6 +81,12 @@ class Imports:
                 self._from(name, *found)
             else:
                 self._literal(name, obj, loc)
+
+    def home(self, obj: Any) -> tuple[str, str] | None:
+        """The module and the name by which an object can be imported: its own, or those where it was found."""
+        found = home(obj)
+        place = self.places.get(id(obj))
+        return place if found is None and place is not None and is_importable(place[0]) else found
 
     @property
     def of_users(self) -> list[str]:
@@ -98,15 +108,18 @@ class Imports:
         try:
             self.lines += filled(f"{name} = {literal(obj)}")
         except NotBakedError:
-            raise refusal(obj, loc) from None
+            place = self.home(obj)
+            if place is None:
+                raise refusal(obj, loc) from None
+            self._from(name, *place)
         if isinstance(obj, np.ndarray):
             self.lines.append(f"{name}.flags.writeable = False")
 
 
 def home(obj: Any) -> tuple[str, str] | None:
     """The module and the name by which an object can be imported."""
-    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
-    if isinstance(name, str) and "<" not in name:
+    names: list[Any] = [getattr(obj, "__qualname__", None), getattr(obj, "__name__", None)]
+    for name in [n for n in names if isinstance(n, str) and "<" not in n]:
         for module in _candidates(obj):
             if _reaches(module, name, obj) and is_importable(module):
                 return module, name
@@ -122,6 +135,9 @@ def _candidates(obj: Any) -> list[str]:
     """The modules in which an object may be found: the one it names, then those of the well-known libraries."""
     named = getattr(obj, "__module__", None)
     found = [named] if isinstance(named, str) else []
+    owner = getattr(obj, "__self__", None)
+    if owner is not None:  # `random.random` is a method of an object of that module
+        found.append(type(owner).__module__)
     if isinstance(obj, np.ufunc):
         found += [m for m in ("numpy", "scipy.special") if m in sys.modules]
     return found
@@ -131,7 +147,8 @@ def _reaches(module: str, qualname: str, obj: Any) -> bool:
     found: Any = sys.modules.get(module)
     for part in qualname.split("."):
         found = getattr(found, part, None)
-    return found is obj
+    same = isinstance(obj, MethodType | BuiltinMethodType) and found == obj
+    return found is obj or same
 
 
 def is_importable(module: str) -> bool:
@@ -146,16 +163,20 @@ def is_importable(module: str) -> bool:
         return False
 
 
+def needs_compiler(module: str) -> bool:
+    """Whether a module has imported this package, or something of it."""
+    names = [getattr(v, "__module__", None) for v in vars(sys.modules[module]).values()]
+    names += [v.__name__ for v in vars(sys.modules[module]).values() if isinstance(v, ModuleType)]
+    return any(isinstance(n, str) and n.split(".")[0] == "pullback" for n in names)
+
+
 def refusal(obj: Any, loc: Loc) -> UnsupportedError:
     """The error for an object that a module cannot get."""
     what = getattr(obj, "__qualname__", None) or f"a {type(obj).__name__}"
     module = getattr(obj, "__module__", None)
     kind = "the class" if isinstance(obj, type) else "the function" if callable(obj) else ""
-    why = (
-        f"it is defined in {module!r}, which cannot be imported"
-        if isinstance(module, str) and "<" not in str(what)
-        else "no module has it under a name"
-    )
+    named = callable(obj) and isinstance(module, str) and "<" not in str(what)
+    why = f"its module {module!r} cannot be imported" if named else "no module has it under a name"
     return UnsupportedError(
         f"a standalone module cannot have {kind} `{what}`: {why}".replace("  ", " "),
         loc=loc,

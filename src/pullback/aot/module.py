@@ -7,7 +7,6 @@ import inspect
 import linecache
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from pullback.aot.baked import Baked
 from pullback.aot.entries import Entry
 from pullback.aot.helpers import HELPERS, source_of_helper, with_needed
 from pullback.aot.hints import Hints
-from pullback.aot.imports import Imports
+from pullback.aot.imports import Imports, needs_compiler
 from pullback.aot.lint import exempted
 from pullback.aot.shown import html_of, places_in
 from pullback.aot.units import GRADIENTS, Private, Unit, compile_entry
@@ -102,22 +101,17 @@ class Module:
 
 def _write(target: Path, data: bytes) -> None:
     """Write a file by way of another one beside it."""
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    target = target.resolve()
+    beside = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with beside.open("xb") as file:
             file.write(data)
-        os.chmod(name, mode)
-        os.replace(name, target)
+        if target.exists():
+            beside.chmod(target.stat().st_mode & 0o777)
+        os.replace(beside, target)
     except BaseException:
-        os.unlink(name)
+        beside.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def make(entries: Sequence[Entry], command: str, check: str = "") -> Module:
@@ -155,7 +149,8 @@ class _Maker:
         self.taken |= set(generated.namespace)
         read = {node.id for node in ast.walk(ast.parse(generated.source)) if isinstance(node, ast.Name)}
         namespace = {name: obj for name, obj in generated.namespace.items() if name in read}
-        self.imports.add(namespace, self.units[0].compiled.lowered.function.loc)
+        places = {key: place for u in self.units for key, place in u.places().items()}
+        self.imports.add(namespace, self.units[0].compiled.lowered.function.loc, places)
         head, *functions = generated.source.rstrip().split("\n\n\n")
         self.helpers |= _imported_helpers(head) | self.imports.helpers
         public = [text for u, s in zip(self.units, served, strict=True) for text in self._public(u, s)]
@@ -315,11 +310,14 @@ def header(units: Sequence[Unit], baked: Baked, imports: Imports, command: str, 
         lines += [check, ""]
     lines.append("The types of the arguments:")
     lines += [f"    {u.place}: {u.entry.declared.text}".replace("`", "").rstrip() for u in units]
-    if baked.said:
+    values = [*baked.said, *dict.fromkeys(text for u in units for text in u.folded())]
+    if values:
         lines += ["", "Values from outside the functions, as they were when this file was made:"]
-        lines += [f"    {text}" for text in baked.said]
+        lines += [f"    {text}" for text in values]
     if imports.of_users:
         lines += ["", f"It imports NumPy and {', '.join(imports.of_users)}."]
+        ours = [m for m in imports.of_users if needs_compiler(m)]
+        lines += [f"It needs pullback where it runs, for {', '.join(ours)} imports that."] if ours else []
     else:
         lines += ["", "It needs NumPy alone."]
     text = "\n".join(lines).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')

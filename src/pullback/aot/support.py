@@ -28,7 +28,8 @@ def _describe(x: Any) -> str:
 def _mismatch(function: str, name: str, expected: str, got: Any) -> TypeError:
     """The error for an argument of another type."""
     dtype, bracket, _ = expected.partition("[")
-    ways = f"pass np.asarray({name}, dtype={dtype!r}), or " if bracket and dtype.isidentifier() else ""
+    array = bracket and dtype.isalnum()
+    ways = f"pass np.asarray({name}, dtype={dtype!r}), or " if array else ""
     said = f"{function} was compiled for {name}: {expected}, got {_describe(got)}"
     return TypeError(f"{said} ({ways}compile it for this type too)")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from types import FunctionType
 from typing import Any
 
@@ -74,6 +75,24 @@ class Unit:
         """The result, as the function returns it."""
         return self.compiled.lowered.function.results[0]
 
+    def places(self) -> dict[int, tuple[str, str]]:
+        """The global names under which outside objects were found, by identity: the module and the name."""
+        found: dict[int, tuple[str, str]] = {}
+        for guard in self.compiled.lowered.environment.guards.values():
+            path = guard.path
+            if path.kind == "global" and not path.steps:
+                found.setdefault(id(guard.expected), (str(path.fn.__globals__.get("__name__")), path.name))
+        return found
+
+    def folded(self) -> list[str]:
+        """The plain values from outside that are part of the code, for the header."""
+        found = []
+        for guard in self.compiled.lowered.environment.guards.values():
+            path, value = guard.path, guard.expected
+            if path.kind in ("global", "cell", "default") and _is_plain(value):
+                found.append(f"`{path}` of `{getattr(path.fn, '__name__', path.name)}`: {value!r}")
+        return found
+
     @property
     def joint(self) -> bool:
         """Whether gradients are computed by the joint function; one with effects runs once, as the pair."""
@@ -89,6 +108,10 @@ class Unit:
     def place(self) -> str:
         """The function, and where it is defined."""
         return f"`{self.compiled.name}` ({self.compiled.lowered.function.loc})"
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or type(value) in (str, bytes, bool, int, float) or isinstance(value, Enum)
 
 
 def compile_entry(entry: Entry) -> Unit:

@@ -13,7 +13,7 @@ from typing import Any
 from pullback.aot.checks import INDENT, Checks
 from pullback.aot.hints import Axes, Hints, default_text, describe
 from pullback.aot.units import Unit
-from pullback.backend.numpy.wrap import wrapped
+from pullback.backend.numpy.wrap import quoted, wrapped
 from pullback.ir.nodes import Const, Operand, Pack, Var
 from pullback.ir.walk import variables
 from pullback.styles.style import Array, kind
@@ -244,7 +244,7 @@ class Wrappers:
             for m, (theirs, b) in enumerate(found):
                 if k != m and ours in written and (m > k or theirs not in written):
                     lines.append(
-                        f'{self.use("_no_overlap")}("{function}", {_quoted(a)}, {a}, {_quoted(b)}, {b})'
+                        f'{self.use("_no_overlap")}("{function}", {quoted(a)}, {a}, {quoted(b)}, {b})'
                     )
         return lines
 
@@ -304,11 +304,15 @@ class Wrappers:
         found: dict[str, str] = {}
         for name, spec in reversed(self.unit.specs):
             parameter = self.parameters[name]
-            text = None if parameter.default is P.empty else default_text(spec, parameter.default)
+            text = (
+                None
+                if parameter.default is P.empty
+                else default_text(spec, parameter.default, self.reference)
+            )
             if text is not None:
                 found[name] = text
             elif parameter.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD):
-                return {n: t for n, t in found.items()}
+                break
         return found
 
     def _end(self, hint: str) -> list[str]:
@@ -374,7 +378,7 @@ def _packs(operand: Operand) -> list[Pack]:
 def _below(pack: Pack, i: int, at: str) -> str:
     """The expression of an item."""
     if pack.kind == "dict":
-        return f"{at}[{_quoted(pack.meta[i]) if isinstance(pack.meta[i], str) else repr(pack.meta[i])}]"
+        return f"{at}[{quoted(pack.meta[i]) if isinstance(pack.meta[i], str) else repr(pack.meta[i])}]"
     if _is_object(pack):
         return f"{at}.{pack.meta[1][i]}"
     return f"{at}[{i}]"
@@ -387,10 +391,6 @@ def _arrays(tree: Operand, at: str) -> list[str]:
     if isinstance(tree, Pack):
         return [x for i, item in enumerate(tree.items) for x in _arrays(item, _below(tree, i, at))]
     return []
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"' if '"' not in text else repr(text)
 
 
 def _filled(text: str) -> list[str]:

@@ -10,7 +10,7 @@ import ast
 import warnings
 from typing import Any, TypeAlias
 
-from pullback.backend.numpy.wrap import wrapped
+from pullback.backend.numpy.wrap import quoted, wrapped
 from pullback.errors import Loc, PullbackError
 
 with warnings.catch_warnings():
@@ -83,8 +83,7 @@ class _Generator(astor.SourceGenerator):  # type: ignore[misc]
     def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802
         """Bytes in double quotes; floats without the plus of their exponent."""
         if isinstance(node.value, bytes):
-            text = repr(node.value)
-            self.write(f'b"{text[2:-1]}"' if text[1] == "'" and b'"' not in node.value else text)
+            self.write(quoted(node.value))
         elif isinstance(node.value, float | complex) and "e+" in repr(node.value):
             with self.delimit(node):
                 self.write(repr(node.value).replace("e+", "e"))
@@ -138,8 +137,7 @@ def _string(text: str, embedded: int, current_line: str, unicode_literals: bool 
     """A string literal: a docstring in three quotes, else in double quotes where that needs no escape."""
     if not current_line.strip() and '"' not in text and "\\" not in text and text.isprintable():
         return f'"""{text}"""'
-    plain = repr(text)
-    return f'"{plain[1:-1]}"' if plain[0] == "'" and '"' not in text else plain
+    return quoted(text)
 
 
 # ------------------------------------------------------------------------------------------- the check

@@ -8,12 +8,31 @@ formatter leaves that as it is whatever width it is set to.  What has no bracket
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
 WIDTH = 79
 INDENT = 4
+_ESCAPE = re.compile(r"(\\.)")
 FORMATTED = 88  # what formatters take by default: a line up to there needs no mark
+
+
+def quoted(value: str | bytes) -> str:
+    """A text as a literal: in double quotes, unless that needs more escapes.
+
+    >>> print(quoted("it's"), quoted('a "b"'), quoted(b"x"))
+    "it's" 'a "b"' b"x"
+    """
+    plain = repr(value)
+    if plain[-1] == '"':
+        return plain
+    mark = "b" if isinstance(value, bytes) else ""
+    pieces = _ESCAPE.split(plain[len(mark) + 1 : -1])
+    if sum(p.count('"') for p in pieces) > pieces.count("\\'"):
+        return plain
+    inner = "".join("'" if p == "\\'" else p.replace('"', '\\"') for p in pieces)
+    return f'{mark}"{inner}"'
 
 
 def wrapped(text: str) -> Iterator[str]:
@@ -123,6 +142,11 @@ def _open(text: str, indent: int) -> list[str] | None:
             return [f"{head}(", *_items(items, indent), f"{pad})"]
         case ast.Tuple(elts=elts) if len(elts) > 1:
             return ["(", *_items([_source(text, x) for x in elts], indent), f"{pad})"]
+        case ast.Tuple(elts=[only]):
+            inner = _open(_source(text, only), indent + INDENT)
+            if inner is None:
+                return None
+            return ["(", f"{pad}    {inner[0]}", *inner[1:-1], f"{inner[-1]},", f"{pad})"]
         case ast.List(elts=elts) if elts:
             return ["[", *_items([_source(text, x) for x in elts], indent), f"{pad}]"]
         case ast.Dict(keys=keys, values=values) if keys:
