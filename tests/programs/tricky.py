@@ -453,3 +453,14 @@ def ascontiguous_and_ravel_may_share(x):
     s = np.sum(b * b)
     a = a * 2.0
     return s * np.sum(a * b)
+
+
+@program(numbers(5))
+def selection_under_a_selection(x):
+    return np.sum(np.where(x > 0, np.sqrt(np.maximum(x, 0.1)), 0.0))
+
+
+@program(numbers(5), numbers(5, seed=1))
+def selections_of_negated_and_doubled(x, y):
+    low = np.minimum(-x, y)
+    return np.sum(np.where(low < 0, np.maximum(x, y) + np.maximum(x, y), -np.maximum(x, y)) - low)

@@ -63,6 +63,9 @@ def simplify(function: Function) -> Function:
     return _Simplify(function).function(function)
 
 
+Kwargs: TypeAlias = tuple[tuple[str, Operand], ...]
+
+
 class _Simplify(Rewriter):
     def __init__(self, function: Function) -> None:
         super().__init__()
@@ -118,11 +121,11 @@ class _Simplify(Rewriter):
         made = self.made.get(operand) if isinstance(operand, Var) else None
         return made if made is not None and made.op.fn is np.broadcast_to and not made.kwargs else None
 
-    def emit(self, like: Call, op: Op, *args: Operand, hint: str = "t_bar") -> Var:
+    def emit(self, like: Call, op: Op, *args: Operand, hint: str = "t_bar", kwargs: Kwargs = ()) -> Var:
         """Put a new call before the present one."""
         (style,) = infer(op, args, {})
         var = Var(hint, style)
-        made = Call((var,), op, args, (), like.loc)
+        made = Call((var,), op, args, kwargs, like.loc)
         self.made[var] = made
         self.emitted.append(made)
         return var
@@ -165,8 +168,9 @@ def _scale(walk: _Simplify, call: Call) -> Outcome:
     if minus is not None:
         (style,) = infer(core.scale, (bar, minus.args[0]), {})
         if _fits(style, call):
-            product = walk.emit(call, core.scale, bar, minus.args[0], hint=call.targets[0].hint)
-            return replace(call, op=_MINUS, args=(product,))
+            hint, kwargs = call.targets[0].hint, call.kwargs
+            product = walk.emit(call, core.scale, bar, minus.args[0], hint=hint, kwargs=kwargs)
+            return replace(call, op=_MINUS, args=(product,), kwargs=())
     return _select(walk, call)
 
 
@@ -200,7 +204,8 @@ def _select(walk: _Simplify, call: Call) -> Call:
     (selected,) = infer(made.op, (test, product, other), {})
     if not _fits(selected, call) or not _fits(style, call):
         return call
-    return replace(call, op=made.op, args=(test, walk.emit(call, core.scale, chosen, partial), other))
+    inner = walk.emit(call, core.scale, chosen, partial, kwargs=call.kwargs)
+    return replace(call, op=made.op, args=(test, inner, other), kwargs=())
 
 
 def _accumulate(walk: _Simplify, call: Call) -> Outcome:
@@ -265,14 +270,16 @@ def _doubled(walk: _Simplify, call: Call) -> Call:
     if call.args[0] is call.args[1] and a is None and isinstance(call.targets[0].style, Scalar):
         (style,) = infer(core.scale, (Const(2.0), call.args[0]), {})
         return replace(call, op=core.scale, args=(Const(2.0), call.args[0])) if _fits(style, call) else call
-    if a is None or b is None or a.op is not b.op:
+    if a is None or b is None or a.op is not b.op or bool(a.kwargs) is not bool(b.kwargs):
         return call
     if any(x is not y for x, y in zip(a.args, b.args, strict=True)):
         return call
     bar, partial = a.args
     twice = _twice(walk, call, bar)
     (style,) = infer(a.op, (twice, partial), {})
-    return replace(call, op=a.op, args=(twice, partial)) if _fits(style, call) else call
+    if not _fits(style, call):
+        return call
+    return replace(call, op=a.op, args=(twice, partial), kwargs=a.kwargs)
 
 
 def _twice(walk: _Simplify, call: Call, bar: Operand) -> Operand:
