@@ -462,6 +462,10 @@ USERS = """
         return np.sum(np.tanh(x @ p.w) * p.b)
 
 
+    def moved(p: Params):
+        return Params(p.w * p.b, p.b)
+
+
     def pair(p: Pair):
         return p.a * p.b**2
 
@@ -513,6 +517,14 @@ def test_classes_of_the_users(users: ModuleType) -> None:
         made.load().layer_value_and_grad(users.Params(np.ones(2), 2), x)
     with pytest.raises(TypeError, match="got dict"):
         made.load().layer_value_and_grad({"w": np.ones(2), "b": 2.0}, x)
+    m = pb.compile(users.moved, "p: Params(w: f8[n], b: float)", forms="vjp").load()
+    value, pull = m.moved_vjp(users.Params(np.ones(2), 2.0))
+    assert value.w.tolist() == [2.0, 2.0]
+    bar = pull(users.Params(np.array([1, 2]), 0))  # converted, as the value's own leaves are
+    assert type(bar) is users.Params and bar.w.tolist() == [2.0, 4.0] and bar.b == 3.0
+    for wrong in ({"w": np.ones(2), "b": 0.0}, users.Params(np.ones(3), 0.0)):
+        with pytest.raises((TypeError, ValueError), match="the cotangent"):
+            pull(wrong)
     fn = function(users.pair, "p: Pair(a: float, b: float)")
     assert fn(users.Pair(2, 3.0)) == (18.0, users.Pair(9.0, 12.0))
 

@@ -9,6 +9,7 @@ imports      objects from outside the functions, imported or refused
 hints        specs as text for docstrings, and as type hints
 checks       the statements that check arguments
 wrappers     the public functions
+trees        structures of operands as expressions
 support      the helpers that a module may carry; each depends on NumPy alone
 helpers      which helpers a module carries
 lint         what a linter would say of the shape of the user's code

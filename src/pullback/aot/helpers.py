@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 import inspect
-from types import FunctionType
+from types import ModuleType
 
 from pullback import runtime
 from pullback.aot import support
 
-HELPERS: dict[str, FunctionType] = {
-    name: obj
-    for home in (runtime, support)
-    for name, obj in vars(home).items()
-    if isinstance(obj, FunctionType) and obj.__module__ == home.__name__
-}
+
+def _helpers(home: ModuleType) -> dict[str, str]:
+    """The functions of a module, with their text."""
+    text = inspect.getsource(home)
+    found = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    lines = text.splitlines()
+    return {f.name: "\n".join(lines[f.lineno - 1 : f.end_lineno]) for f in found}
+
+
+HELPERS: dict[str, str] = {**_helpers(runtime), **_helpers(support)}
 
 
 def with_needed(names: set[str]) -> list[str]:
@@ -29,11 +33,6 @@ def with_needed(names: set[str]) -> list[str]:
     return [name for name in HELPERS if name in found]
 
 
-def source_of_helper(name: str) -> str:
-    """The text of a helper."""
-    return inspect.getsource(HELPERS[name]).rstrip()
-
-
 def _read(name: str) -> set[str]:
     """The names that a helper reads."""
-    return {node.id for node in ast.walk(ast.parse(source_of_helper(name))) if isinstance(node, ast.Name)}
+    return {node.id for node in ast.walk(ast.parse(HELPERS[name])) if isinstance(node, ast.Name)}

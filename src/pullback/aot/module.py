@@ -16,7 +16,7 @@ from typing import Any
 from pullback.aot import support
 from pullback.aot.baked import Baked
 from pullback.aot.entries import Entry
-from pullback.aot.helpers import HELPERS, source_of_helper, with_needed
+from pullback.aot.helpers import HELPERS, with_needed
 from pullback.aot.hints import Hints
 from pullback.aot.imports import Imports, needs_compiler
 from pullback.aot.lint import exempted
@@ -91,7 +91,7 @@ class Module:
         """The module as an object, without a file."""
         file = f"<pullback {self.label}>"
         linecache.cache[file] = (len(self.source), None, self.source.splitlines(keepends=True), file)
-        made = ModuleType(self.label, inspect.cleandoc(self.source.split('"""')[1]))
+        made = ModuleType(self.label)
         exec(compile(self.source, file, "exec"), made.__dict__)
         return made
 
@@ -149,8 +149,8 @@ class _Maker:
         self.taken |= set(generated.namespace)
         read = {node.id for node in ast.walk(ast.parse(generated.source)) if isinstance(node, ast.Name)}
         namespace = {name: obj for name, obj in generated.namespace.items() if name in read}
-        places = {key: place for u in self.units for key, place in u.places().items()}
-        self.imports.add(namespace, self.units[0].compiled.lowered.function.loc, places)
+        found = {key: place for u in self.units for key, place in u.places().items()}
+        self.imports.add(namespace, self.units[0].compiled.lowered.function.loc, found)
         head, *functions = generated.source.rstrip().split("\n\n\n")
         self.helpers |= _imported_helpers(head) | self.imports.helpers
         public = [text for u, s in zip(self.units, served, strict=True) for text in self._public(u, s)]
@@ -230,7 +230,7 @@ class _Maker:
     # ------------------------------------------------------------------------------------------------- the text
 
     def _text(self, names: Sequence[str], baked: Baked, public: list[str], private: list[str]) -> str:
-        helpers = [source_of_helper(h) for h in with_needed(self.helpers)]
+        helpers = [HELPERS[h] for h in with_needed(self.helpers)]
         constants = [*self.imports.lines, *baked.lines]
         quoted = [f'"{name}"' for name in sorted(names)]
         exported = "\n".join(wrapped(f"__all__ = [{', '.join(quoted)}]"))

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from pullback.runtime import build
+
 
 def _describe(x: Any) -> str:
     """What an argument is, for messages."""
@@ -158,24 +160,37 @@ def _finite(*bars: Any) -> bool:
     return True
 
 
-def _template(value: Any) -> Any:
-    """What a cotangent of a value must look like: type, shape and dtype of its leaves."""
+def _template(value: Any, *classes: Any) -> Any:
+    """What a cotangent of a value must look like: type, shape and dtype of its leaves.
+
+    Objects of the classes are opened: their attributes are leaves too.
+    """
+    kind = type(value)
     if isinstance(value, dict):
-        return type(value), {key: _template(item) for key, item in value.items()}
+        return kind, {key: _template(item, *classes) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return type(value), [_template(item) for item in value]
+        return kind, [_template(item, *classes) for item in value]
     if isinstance(value, np.ndarray | np.generic):
-        return type(value), value.shape, value.dtype
+        return kind, value.shape, value.dtype
     if isinstance(value, float | int | complex) and not isinstance(value, bool):
-        return type(value), (), np.asarray(value).dtype
-    return type(value), None
+        return kind, (), np.asarray(value).dtype
+    if kind not in classes:
+        return kind, None
+    names = getattr(kind, "__dataclass_fields__", None) or vars(value)
+    parts = {name: _template(getattr(value, name), *classes) for name in names}
+    return kind, parts, "object"
 
 
 def _seed(template: Any, bar: Any, where: str = "the cotangent") -> Any:
     """A cotangent as a pullback takes it; an error where it does not fit the value."""
-    cls, shape = template[:2]
+    cls, shape, *kind = template
     if shape is None:
         return bar
+    if kind == ["object"]:
+        if type(bar) is not cls:
+            raise TypeError(f"{where} must be a {cls.__name__}")
+        parts = {n: _seed(t, getattr(bar, n), f"{where}.{n}") for n, t in shape.items()}
+        return build(cls, **parts)
     if isinstance(shape, dict):
         if not isinstance(bar, dict) or list(bar) != list(shape):
             raise TypeError(f"{where} must be a dict with keys {list(shape)}")

@@ -12,9 +12,10 @@ from typing import Any
 
 from pullback.aot.checks import INDENT, Checks
 from pullback.aot.hints import Axes, Hints, default_text, describe
+from pullback.aot.trees import arrays, below, is_object, packs
 from pullback.aot.units import Unit
 from pullback.backend.numpy.wrap import quoted, wrapped
-from pullback.ir.nodes import Const, Operand, Pack, Var
+from pullback.ir.nodes import Const, Operand, Pack
 from pullback.ir.walk import variables
 from pullback.styles.style import Array, kind
 
@@ -95,8 +96,7 @@ class Wrappers:
         unit, value, residuals = self.unit, self.local("value"), self.local("residuals")
         body = self._checked("primal")
         body.append(f"{value}, {residuals} = {self.served.primal}({self._arguments()})")
-        looked = f"{value}[0]" if unit.entry.has_aux else value
-        body.append(f"return {value}, ({self.use('_template')}({looked}), {residuals})")
+        body.append(f"return {value}, ({self._template(value)}, {residuals})")
         hint = f"tuple[{self.hints.operand(unit.result)}, Any]"
         doc = f"Value of {unit.place} and what `{unit.label}_pullback` needs."
         returns = (
@@ -137,9 +137,8 @@ class Wrappers:
         hint = self._gradient_hint()
         body = self._checked("vjp")
         body.append(f"{value}, {residuals} = {self.served.primal}({self._arguments()})")
-        looked = f"{value}[0]" if unit.entry.has_aux else value
         body += [
-            f"{template} = {self.use('_template')}({looked})",
+            f"{template} = {self._template(value)}",
             "",
             f"def {pullback}(value_bar: Any) -> {hint}:",
             *[INDENT + line for line in self._pull(residuals, "value_bar", template, "bars")],
@@ -183,6 +182,15 @@ class Wrappers:
         differentiated = f"{value}[0]" if self.unit.entry.has_aux else value
         return [f'{self.use("_scalar_value")}("{self.unit.compiled.name}", {differentiated})']
 
+    def _template(self, value: str) -> str:
+        """What a cotangent of the value must look like."""
+        result = self.unit.result
+        if self.unit.entry.has_aux:
+            assert isinstance(result, Pack)
+            result, value = result.items[0], f"{value}[0]"
+        classes = dict.fromkeys(self.reference(p.meta[0]) for p in packs(result) if is_object(p))
+        return f"{self.use('_template')}({', '.join([value, *classes])})"
+
     def _pull(self, residuals: str, bar: str, template: str, bars: str) -> list[str]:
         return [f"{bar} = {self.use('_seed')}({template}, {bar})", *self._swept(residuals, bar, bars)]
 
@@ -201,9 +209,9 @@ class Wrappers:
         found: list[str] = []
 
         def visit(operand: Operand, at: str) -> None:
-            if isinstance(operand, Pack) and any(_is_object(x) for x in _packs(operand)):
+            if isinstance(operand, Pack) and any(is_object(x) for x in packs(operand)):
                 for i, item in enumerate(operand.items):
-                    visit(item, _below(operand, i, at))
+                    visit(item, below(operand, i, at))
             elif variables(operand):
                 found.append(at)
 
@@ -233,11 +241,11 @@ class Wrappers:
         """A parameter that the function writes shares memory with no other array."""
         written = self.unit.compiled.lowered.written
         users = self.unit.params[: len(self.unit.specs)]
-        found = [(p.name, at) for p in users for at in _arrays(p.tree, p.name)]
+        found = [(p.name, at) for p in users for at in arrays(p.tree, p.name)]
         found += [
             (n, at)
             for p, n in zip(self.unit.params[len(users) :], self.served.outside, strict=True)
-            for at in _arrays(p.tree, n)
+            for at in arrays(p.tree, n)
         ]
         lines = []
         for k, (ours, a) in enumerate(found):
@@ -362,35 +370,6 @@ class Wrappers:
             if several
             else "in the type and shape of that argument"
         )
-
-
-def _is_object(operand: Pack) -> bool:
-    return operand.kind == "new" and operand.meta[1] is not None
-
-
-def _packs(operand: Operand) -> list[Pack]:
-    """A structure and all in it."""
-    if not isinstance(operand, Pack):
-        return []
-    return [operand, *[p for x in operand.items for p in _packs(x)]]
-
-
-def _below(pack: Pack, i: int, at: str) -> str:
-    """The expression of an item."""
-    if pack.kind == "dict":
-        return f"{at}[{quoted(pack.meta[i]) if isinstance(pack.meta[i], str) else repr(pack.meta[i])}]"
-    if _is_object(pack):
-        return f"{at}.{pack.meta[1][i]}"
-    return f"{at}[{i}]"
-
-
-def _arrays(tree: Operand, at: str) -> list[str]:
-    """The expressions of the arrays in a parameter."""
-    if isinstance(tree, Var):
-        return [at] if isinstance(tree.style, Array) else []
-    if isinstance(tree, Pack):
-        return [x for i, item in enumerate(tree.items) for x in _arrays(item, _below(tree, i, at))]
-    return []
 
 
 def _filled(text: str) -> list[str]:
