@@ -225,6 +225,35 @@ def test_what_pickle_cannot_find_is_its_usual_error(functions: ModuleType) -> No
             pickle.dumps(made)
 
 
+def test_a_name_that_means_another_function_by_now(
+    functions: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `for n in ...: made = pb.grad(lambda ...)` leaves the last one under the name."""
+    data = pickle.dumps(functions.gradient_of_lambda)
+    monkeypatch.setattr(functions, "gradient_of_lambda", functions.from_lambda)
+    with pytest.raises(
+        pickle.UnpicklingError, match="`gradient_of_lambda` of functions_to_pickle is not what"
+    ):
+        pickle.loads(data)
+    monkeypatch.delattr(functions, "gradient_of_lambda")
+    with pytest.raises(pickle.UnpicklingError, match="`gradient_of_lambda`"):
+        pickle.loads(data)
+
+
+def test_the_attributes_of_a_function_can_be_pickled(functions: ModuleType) -> None:
+    """Tools that pickle functions whole find in them what has been compiled."""
+    pb.grad(functions.plain)(X)
+    attributes = through(vars(functions.plain))
+    assert attributes
+    assert copy.deepcopy(vars(functions.plain)).keys() == attributes.keys()
+    namespace: dict[str, Any] = {}
+    source = Path(inspect.getfile(functions)).with_name("whole.py")
+    source.write_text("def f(x):\n    return x * x * x\n")
+    exec(compile(source.read_text(), str(source), "exec"), namespace)
+    namespace["f"].__dict__.update(attributes)
+    assert pb.grad(namespace["f"])(2.0) == 12.0
+
+
 # ------------------------------------------------------------------------------------------ residuals and pullbacks
 
 

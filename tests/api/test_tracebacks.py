@@ -66,6 +66,8 @@ CALLS: dict[str, Callable[[], Any]] = {
     "a bound method": lambda: pb.grad(Model().loss)(X),
     "a decorated method": lambda: Model().decorated.grad(X),
     "another signature": recompiled,
+    "compile": lambda: pb.compile(refused, "x: f8[n]"),
+    "compile, a wrong signature": lambda: pb.compile(keywords, "x: f8[n"),
     "a wrong seed": lambda: pb.vjp(lambda x: x * 2.0, X)[1](np.ones(3)),
     "check_gradients": lambda: pb.check_gradients(lambda x: np.sum(x * pb.stop_gradient(x)), X),
     "debug": lambda: pb.differentiable(debug=True)(lambda x: np.sum(np.log(x) * 0.0)).grad(X * 0.0),

@@ -10,11 +10,13 @@ from pullback.aot.entries import Entry
 from pullback.aot.module import Module, make
 from pullback.api.argnums import Argnums
 from pullback.api.callables import target_of
+from pullback.dispatch.tracebacks import brief
 from pullback.errors import ArgumentError
 
 Target: TypeAlias = Callable[..., Any]
 
 
+@brief
 def compile(
     f: Target | Sequence[tuple[Target, str] | Entry],
     sig: str | Declared | None = None,

@@ -12,7 +12,7 @@ from typing import Any, overload
 
 from pullback.api.argnums import Argnums
 from pullback.api.functions import GradientFunction, gradient_function
-from pullback.api.wrapper import BoundDifferentiable, Differentiable, Residuals, of
+from pullback.api.wrapper import BoundDifferentiable, Differentiable, Residuals, of, remembered
 from pullback.dispatch.tracebacks import brief
 from pullback.frontend.refusals import GRADIENT_MARK
 from pullback.pipeline import Options
@@ -64,8 +64,8 @@ def _with(f: Any, options: Options) -> Any:
     if isinstance(f, staticmethod | classmethod):
         return type(f)(_with(f.__func__, options))
     if isinstance(f, Differentiable):
-        return Differentiable(f.__wrapped__, options)
-    return Differentiable(f, options)
+        f = f.__wrapped__
+    return remembered(Differentiable(f, options))
 
 
 @brief

@@ -9,7 +9,7 @@ from types import MethodType
 from typing import Any
 
 from pullback.api.argnums import Argnums
-from pullback.api.pickling import name_in_module
+from pullback.api.pickling import by_name
 from pullback.api.representation import html_of
 from pullback.api.wrapper import Calls
 from pullback.dispatch.tracebacks import brief, shortened
@@ -65,9 +65,9 @@ class GradientFunction(functools.partial[Any]):
         return html_of(self.of.__wrapped__, [self.of._gradient(self.argnums, self.has_aux).latest()])
 
     def __reduce__(self) -> Any:
-        """By name where its module has it; else made anew from its function, which is pickled."""
-        name = name_in_module(self, self.of.__wrapped__)
-        return name or (gradient_function, (self.of, self.kind, self.argnums, self.has_aux))
+        """Made anew from its function, which is pickled; by name where only its module has it."""
+        anew = (gradient_function, (self.of, self.kind, self.argnums, self.has_aux))
+        return by_name(self, self.of.__wrapped__) or anew
 
     @brief
     def source(self, *args: Any, form: str = "joint", **kwargs: Any) -> str:

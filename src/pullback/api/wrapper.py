@@ -11,9 +11,10 @@ from typing import Any
 
 from pullback.api.argnums import Argnums, Asked, Given
 from pullback.api.gradient import BoundGradient, Gradient
-from pullback.api.pickling import name_in_module
+from pullback.api.pickling import by_name
 from pullback.api.representation import html_of
 from pullback.api.seeds import Shape, shape_of
+from pullback.dispatch.kept import kept_by
 from pullback.dispatch.shipped import Shipped, shipped
 from pullback.dispatch.tracebacks import brief
 from pullback.dispatch.variants import Variant
@@ -181,8 +182,8 @@ class Differentiable(Calls):
         return html_of(self.__wrapped__, [g.latest() for g in self._gradients.values()])
 
     def __reduce__(self) -> Any:
-        """By name where its module has it, as functions are; else made anew from its function."""
-        return name_in_module(self, self.__wrapped__) or (of, (self.__wrapped__, self.options))
+        """Made anew from its function, which is pickled; by name where only its module has it."""
+        return by_name(self, self.__wrapped__) or (of, (self.__wrapped__, self.options))
 
     def __copy__(self) -> Differentiable:
         """Itself, as a function is."""
@@ -259,10 +260,13 @@ def of(f: Callable[..., Any], options: Options | None = None) -> Differentiable 
     options = options or Options()
     if not isinstance(f, FunctionType):
         return Differentiable(f, options)
-    kept: tuple[Any, dict[Options, Differentiable]] | None = vars(f).get(_MADE)
-    if kept is None or kept[0] is not f:  # a wrapper copies the attributes of what it wraps
-        kept = vars(f)[_MADE] = (f, {})
-    found = kept[1].get(options)
-    if found is None:
-        found = kept[1].setdefault(options, Differentiable(f, options))
-    return found
+    made = kept_by(f, _MADE)
+    found: Differentiable | None = made.get(options)
+    return found if found is not None else made.setdefault(options, Differentiable(f, options))
+
+
+def remembered(made: Differentiable) -> Differentiable:
+    """A differentiable function, which `of` gives from now on if it is the first for its function and options."""
+    if isinstance(made.__wrapped__, FunctionType):
+        kept_by(made.__wrapped__, _MADE).setdefault(made.options, made)
+    return made

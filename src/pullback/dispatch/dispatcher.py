@@ -15,6 +15,7 @@ from typing import Any
 
 from pullback.dispatch.checks import check_parameter, part_of
 from pullback.dispatch.collector import paused
+from pullback.dispatch.kept import kept_by
 from pullback.dispatch.keys import key_of, outside_key
 from pullback.dispatch.outside import Outside, Root, Watch, callables_of
 from pullback.dispatch.tracebacks import PACKAGE
@@ -185,13 +186,12 @@ def dispatcher_for(
 
     A function whose code or defaults have been replaced starts anew.
     """
-    now = (fn, fn.__code__, fn.__defaults__, fn.__kwdefaults__)
-    kept: tuple[tuple[Any, ...], dict[Any, Dispatcher]] | None = vars(fn).get(_KEPT)
-    if kept is None or any(a is not b for a, b in zip(kept[0], now, strict=True)):
-        kept = vars(fn)[_KEPT] = (now, {})  # a wrapper copies the attributes of what it wraps: hence `fn`
+    kept = kept_by(fn, _KEPT, fn.__code__, fn.__defaults__, fn.__kwdefaults__)
     key = (request, options, strict)
-    found = kept[1].get(key)
-    return found or kept[1].setdefault(key, Dispatcher(fn, names, request, options, strict))
+    found: Dispatcher | None = kept.get(key)
+    if found is None:
+        found = kept.setdefault(key, Dispatcher(fn, names, request, options, strict))
+    return found
 
 
 def _users_level() -> int:
