@@ -75,6 +75,24 @@ def test_a_pair_saves_no_shape_that_a_saved_value_has() -> None:
     assert ".shape" not in text.split("def weighted_sines_pullback")[0]
 
 
+def halves_of_rows(x: Any) -> Any:
+    state = x.copy()
+    total = 0.0
+    for i in range(len(state)):
+        row = state[i].copy()
+        half = 2 * len(row) // 4
+        state[i] = np.sin(row)
+        total = total + np.sum(row[:half] ** 2) * np.sum(row[half:] ** 2)
+    return total + np.sum(state)
+
+
+def test_lengths_of_parameters_are_not_saved_in_each_iteration() -> None:
+    text = source(halves_of_rows, X)
+    assert "row_saved" in text
+    assert "half_saved" not in text
+    assert "n_saved" not in text
+
+
 def moments(x: Any, y: Any) -> Any:
     return np.sum((np.cross(x, y) * 2.0 + x) ** 2)
 

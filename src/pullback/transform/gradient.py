@@ -22,7 +22,7 @@ from pullback.ir.walk import definitions, free_variables, param_variables, varia
 from pullback.styles.style import Scalar, differentiable, numeric
 from pullback.transform.choose import Choices, Pair
 from pullback.transform.cotangents import bar_style, to_parameter
-from pullback.transform.residuals import resolve
+from pullback.transform.residuals import lengths_of, resolve
 from pullback.transform.reverse import Facts, Sweep
 
 
@@ -63,7 +63,8 @@ def _sweep(function: Function, request: Request, chosen: Choices, seed: Operand)
     trees = [_at(function, path) for path in request.wrt]
     wrt = [v for tree in trees for v in variables(tree)]
     active = active_variables(function, wrt, [result], chosen.is_constant)
-    facts = Facts(active, maybe_unbound(function), distinct_indices(function), late_reads(function))
+    lengths = lengths_of(param_variables(function.params))
+    facts = Facts(active, maybe_unbound(function), distinct_indices(function), late_reads(function), lengths)
     builder = Builder()
     sweep = Sweep(builder, facts, chosen)
     with builder.block() as reverse:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -29,10 +30,37 @@ from pullback.ir.walk import (
     variables_in,
 )
 from pullback.passes.dce import prune
-from pullback.styles.style import Array, Scalar, Style, Tup, numeric, same_length
+from pullback.styles.style import Array, Axis, Dim, Scalar, Style, Tup, is_varying, numeric, same_length
 from pullback.transform.cotangents import numpy_op
 
 MAX_RECOMPUTE_DEPTH = 8
+
+# by the symbol of an axis: a parameter that has an axis of that length, and which it is
+Lengths: TypeAlias = Mapping[tuple[int, int] | None, tuple[Var, int]]
+_NONE: Lengths = {}
+
+
+def lengths_of(parameters: Iterable[Var]) -> Lengths:
+    """The axes of parameters, which are the same for the whole call."""
+    found: dict[tuple[int, int] | None, tuple[Var, int]] = {}
+    for var in parameters:
+        for axis, length in enumerate(var.style.axes or () if isinstance(var.style, Array) else ()):
+            key = _length_key(length)
+            if key is not None:
+                found.setdefault(key, (var, axis))
+    return found
+
+
+def _length_key(length: Axis | None) -> tuple[int, int] | None:
+    known = isinstance(length, Dim) and not is_varying(length)
+    return (length.sym, length.minus) if known and isinstance(length, Dim) else None
+
+
+def _axis_key(style: Style, axis: Operand) -> tuple[int, int] | None:
+    if not isinstance(style, Array) or style.axes is None or not isinstance(axis, Const):
+        return None
+    inside = isinstance(axis.value, int) and -len(style.axes) <= axis.value < len(style.axes)
+    return _length_key(style.axes[axis.value]) if inside else None
 
 
 @dataclass(slots=True)
@@ -58,20 +86,22 @@ def resolve(
     ends: Sequence[Operand],
     late: Mapping[Var, Call],
     at_hand: Callable[[Var], bool] = lambda var: False,
+    lengths: Lengths = _NONE,
 ) -> Needs:
     """Resolve the reads of a reverse block from its forward block.
 
     heads    Vars bound at the head of the forward block (loop params and indices)
     late     loads that give values again, from an array as it is later
     at_hand  heads that the reverse block has anyway (the index of a range)
+    lengths  parameters from which the length of an axis can be had
     """
     block = prune(Block(tuple(reverse)), tuple(ends))
-    forward_list, block = _take_shapes(list(forward), set(heads), block, ends)
+    forward_list, block = _take_shapes(list(forward), set(heads), block, ends, lengths)
     needs = Needs(block, tuple(ends), forward_list)
     defined = {var: stmt for stmt in forward_list for var in targets(stmt)}
     inside = set(defined) | set(heads)
     wanted = [v for v in free_variables(block, ends) if v in inside and not at_hand(v)]
-    decide = _Decision(defined, inside, late, at_hand)
+    decide = _Decision(defined, inside, late, at_hand, lengths)
     decide.choose(wanted)
     needs.saved = list(decide.saved)
     needs.again = tuple(decide.again.items())
@@ -88,11 +118,13 @@ class _Decision:
         inside: set[Var],
         late: Mapping[Var, Call],
         at_hand: Callable[[Var], bool],
+        lengths: Lengths,
     ) -> None:
         self.defined = defined
         self.inside = inside
         self.late = late
         self.at_hand = at_hand
+        self.lengths = lengths
         self.saved: dict[Var, None] = {}
         self.again: dict[Var, Call] = {}  # in the order in which to run them
 
@@ -116,6 +148,10 @@ class _Decision:
         if var in self.late:
             yield self.late[var]
         stmt = self.defined.get(var)
+        if isinstance(stmt, Call) and stmt.op is core.dim and isinstance(var.style, Scalar):
+            found = self.lengths.get(_length_key(var.style.length))
+            if found is not None:
+                yield Call((Var(var.hint, var.style),), core.dim, (found[0], Const(found[1])))
         if isinstance(stmt, Call) and stmt.op.cheap and not stmt.op.effect and len(stmt.targets) == 1:
             yield stmt
 
@@ -199,14 +235,14 @@ _SHAPE_OF = (core.shape, core.dim)
 
 
 def _take_shapes(
-    forward: list[Stmt], heads: set[Var], block: Block, ends: Sequence[Operand]
+    forward: list[Stmt], heads: set[Var], block: Block, ends: Sequence[Operand], lengths: Lengths
 ) -> tuple[list[Stmt], Block]:
     """Where the reverse block needs a value only for its shape, take the shape in the forward block.
 
     Or read it off a value of the same shape that the reverse block has anyway.  Also turns `np.zeros_like(v)` into
     `np.zeros(shape of v)` for such values.
     """
-    shapes = _Shapes(forward, heads, _other_uses(block, ends))
+    shapes = _Shapes(forward, heads, _other_uses(block, ends), lengths)
     rewritten = _map_statements(block, shapes.rewrite)
     return forward, substitute_block(rewritten, shapes.mapping) if shapes.mapping else rewritten
 
@@ -214,11 +250,12 @@ def _take_shapes(
 class _Shapes:
     """Rewrites the reads of shapes."""
 
-    def __init__(self, forward: list[Stmt], heads: set[Var], other: set[Var]) -> None:
+    def __init__(self, forward: list[Stmt], heads: set[Var], other: set[Var], lengths: Lengths) -> None:
         self.forward = forward
         self.defined = {v: stmt for stmt in forward for v in targets(stmt)}
         self.inside = heads | set(self.defined)
         self.other = other  # what is read for more than its shape
+        self.lengths = lengths
         self.mapping: dict[Var, Operand] = {}
         self.taken: dict[Var, Var] = {}
 
@@ -237,6 +274,9 @@ class _Shapes:
             self.mapping[stmt.targets[0]] = self._shape_of(var)
             return None
         if stmt.op is core.dim:
+            found = self.lengths.get(_axis_key(var.style, stmt.args[1]))
+            if found is not None:
+                return replace(stmt, args=(found[0], Const(found[1])))
             return replace(stmt, op=core.list_get, args=(self._shape_of(var), stmt.args[1]))
         if _is_zeros_like(stmt) and isinstance(var.style, Array) and var.style.dtype is not None:
             kwargs = (("dtype", Const(var.style.dtype)),) if var.style.dtype != np.float64 else ()

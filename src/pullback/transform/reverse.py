@@ -30,18 +30,22 @@ from pullback.transform.bars import Bars
 from pullback.transform.choose import Choices
 from pullback.transform.cotangents import add, bar_hint, exact, give_name, zero
 from pullback.transform.pull_back import pull_back
-from pullback.transform.residuals import Needs, resolve
+from pullback.transform.residuals import Lengths, Needs, resolve
 from pullback.transform.reverse_loop import reverse_loop
 
 
 @dataclass(slots=True)
 class Facts:
-    """What the analyses found: active values, those that may be unbound, index arrays without repeats, late reads."""
+    """What the analyses found: active values, those that may be unbound, index arrays without repeats, late reads.
+
+    And the parameters from which lengths of axes can be had.
+    """
 
     active: set[Var]
     unbound: set[Var]
     distinct: set[Var]
     late: dict[Var, Call]
+    lengths: Lengths
 
 
 class Sweep:
@@ -129,7 +133,7 @@ class Sweep:
             return [replace(stmt, then=Block(tuple(sides[0][0])), orelse=Block(tuple(sides[1][0])))]
         ends = [self._branch_ends(table, wanted, stmts) for _, stmts, table in sides]
         needs = [
-            resolve(f, self._unbound(r, e), r, e, self.facts.late)
+            resolve(f, self._unbound(r, e), r, e, self.facts.late, lengths=self.facts.lengths)
             for (f, r, _), e in zip(sides, ends, strict=True)
         ]
         self.again += [x for need in needs for x in need.again]

@@ -35,7 +35,7 @@ from pullback.styles.join import below, covering
 from pullback.styles.style import PY_INT, Array, ListOf, Scalar, Style, numeric
 from pullback.transform.bars import Bars
 from pullback.transform.cotangents import add, bar_hint, bar_style, known, zero
-from pullback.transform.residuals import Needs, resolve
+from pullback.transform.residuals import Lengths, Needs, resolve
 
 
 class Facts(Protocol):
@@ -44,6 +44,7 @@ class Facts(Protocol):
     active: set[Var]
     unbound: set[Var]
     late: dict[Var, Call]
+    lengths: Lengths
 
 
 class Sweeping(Protocol):
@@ -218,8 +219,8 @@ class _Reversal:
                 v for v, it in zip(self.stmt.index, self.stmt.iters, strict=True) if self._reversible(it)
             }
         heads = (*self.stmt.params, *_index(self.stmt), self.position)
-        late = self.sweep.facts.late
-        return resolve(forward, heads, reverse, ends, late, at_hand=lambda v: v in ranges)
+        facts = self.sweep.facts
+        return resolve(forward, heads, reverse, ends, facts.late, lambda v: v in ranges, facts.lengths)
 
     def _emit(self, slots: Sequence[_Slot], needs: Needs) -> For | While:
         out = _Reverse([s.param for s in slots], [s.init for s in slots])
