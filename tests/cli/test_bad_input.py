@@ -36,6 +36,7 @@ BAD = [  # arguments, what the line says, the way out
     (["source", "model.py:loss", "--example", "model.py:too_few"], "does not fit `loss`", "w, x, y"),
     (["source", "model.py:loss", "--example", "model.py:failing"], "RuntimeError: no data (model.py:", ""),
     (["source", "model.py:roots", "--stage", "lowr"], "there is no stage 'lowr'", "did you mean `lower`?"),
+    (["check", "model.py:roots", "--rtol", "-1"], "--rtol", "pullback check --help"),
     (["check", "model.py:roots", "--size", "n"], "not of the form n=5", "pullback check --help"),
     (["check", "model.py:roots", "--size", "n=5"], "no axis `n`", "named axes"),
     (["check", "model.py:raises"], "`raises` raises ValueError: of no use (model.py:", "--example"),

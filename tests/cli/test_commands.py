@@ -23,7 +23,7 @@ def test_version_and_help(pullback: Run) -> None:
     assert pullback().exit_code == 2  # help is shown
 
 
-@pytest.mark.parametrize("command", ["source", "explain", "check", "rules"])
+@pytest.mark.parametrize("command", ["compile", "source", "explain", "check", "rules", "bench"])
 def test_every_command_has_help_with_examples(pullback: Run, command: str) -> None:
     for flag in ("--help", "-h"):
         text = pullback(command, flag).stdout
@@ -148,6 +148,16 @@ def test_check_reads_annotations_and_looks_into_structures(pullback: Run) -> Non
 def test_check_draws_positive_numbers_where_the_function_needs_them(pullback: Run) -> None:
     result = pullback("check", "model.py:roots")
     assert result.exit_code == 0 and "random (positive)" in result.stdout
+
+
+def test_check_of_a_large_array_looks_at_some_entries(pullback: Run) -> None:
+    result = pullback("check", "model.py:roots", "--size", ":=1000", "--entries", "7")
+    assert result.exit_code == 0 and "ok, 7 checked, of 1000" in result.stdout
+    wrong = pullback("check", "model.py:wrong", "--size", ":=1000", "--json")
+    (x,) = json.loads(wrong.stdout)["parameters"]
+    assert wrong.exit_code == 1
+    assert (x["entries"], x["checked"]) == (1000, 200) and 0 < x["wrong"] <= 200
+    assert all(entry["error"] > x["allowed"] for entry in x["worst"])
 
 
 def test_check_of_some_parameters(pullback: Run) -> None:

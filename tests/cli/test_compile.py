@@ -258,7 +258,7 @@ BAD = [
     (["model.py:roots", "-o", "model.py"], "was not made by pullback", "another file"),
     (["model.py:roots", "-o", "nowhere/g.py"], "nowhere/g.py", "folder"),
     (["model.py:roots", "-o", "model.py/g.py"], "model.py/g.py", "folder"),
-    (["model.py:roots", "-o", "folder_here"], "folder_here", ""),
+    (["model.py:roots", "-o", "folder_here"], "`folder_here` is a folder", "name a file in it"),
     (["model.py:roots", "model.py:roots", "-o", "g.py"], "roots_value_and_grad", "label"),
     (["model.py:axis_needed", "-o", "g.py"], "`axis`", "value"),
     (["model.py:roots", "-o", "g.py", "--jvp"], "no such option", "--help"),

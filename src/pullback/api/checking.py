@@ -25,8 +25,9 @@ class Comparison:
 
     argument   its position, or its name
     leaf       where it is in the argument: "" for the whole, "['w']", ".b[0]"
-    gradient, difference, error   of each entry
+    gradient, difference, error   of each entry; where an entry was not checked the difference is NaN, the error 0
     allowed    the error that is allowed
+    checked    how many entries were checked
     """
 
     argument: int | str
@@ -35,6 +36,7 @@ class Comparison:
     difference: Any
     error: Any
     allowed: float
+    checked: int
 
     @property
     def wrong(self) -> int:
@@ -84,8 +86,12 @@ def compare_gradients(
     has_aux: bool = False,
     rtol: float | None = None,
     atol: float = 1e-7,
+    entries: int = 0,
 ) -> Iterator[Comparison]:
-    """What `check_gradients` compares, as data, one number or array of the arguments after the other."""
+    """What `check_gradients` compares, as data, one number or array of the arguments after the other.
+
+    entries  how many entries of each array are checked at most, drawn at random; 0 for all
+    """
     value, pullback = vjp(
         f, *copy.deepcopy(args), argnums=argnums, has_aux=has_aux, **copy.deepcopy(dict(kwargs))
     )
@@ -97,7 +103,7 @@ def compare_gradients(
         given, named = args, dict(kwargs)
         if isinstance(which, str) and which not in kwargs:
             given, named, place = _by_name(f, args, named, which)
-        yield from _compared(_Call(called, given, named, place), which, bar, rtol, atol)
+        yield from _compared(_Call(called, given, named, place), which, bar, (rtol, atol), entries)
 
 
 def _places(args: tuple[Any, ...], argnums: Argnums | None) -> list[int | str]:
@@ -132,18 +138,31 @@ class _Call:
 
 
 def _compared(
-    call: _Call, which: int | str, bar: Any, rtol: float | None, atol: float
+    call: _Call, which: int | str, bar: Any, tolerances: tuple[float | None, float], entries: int
 ) -> Iterator[Comparison]:
     """Each leaf of an argument that carries a derivative."""
+    rtol, atol = tolerances
     for (name, leaf), (_, leaf_bar) in zip(leaves_of(call.argument()), leaves_of(bar), strict=True):
         if leaf_bar is None:
             continue
-        gradient, difference = np.asarray(leaf_bar), _Differences(call, name).of(leaf)
+        gradient = np.asarray(leaf_bar)
+        checked = _checked(gradient.shape, entries)
+        difference = _Differences(call, name).of(leaf, checked)
+        error = np.where(checked, np.abs(gradient - difference), 0.0)
         wanted = rtol
         if wanted is None:
             wanted = 1e-6 if np.finfo(gradient.dtype).eps < 1e-10 else 2e-3
-        allowed = atol + wanted * max(1.0, float(np.max(np.abs(difference), initial=0.0)))
-        yield Comparison(which, name, gradient, difference, np.abs(gradient - difference), allowed)
+        allowed = atol + wanted * max(1.0, float(np.max(np.abs(difference[checked]), initial=0.0)))
+        yield Comparison(which, name, gradient, difference, error, allowed, int(np.sum(checked)))
+
+
+def _checked(shape: tuple[int, ...], entries: int) -> Any:
+    """Which entries of an array are checked."""
+    checked = np.ones(shape, dtype=bool)
+    if 0 < entries < checked.size:
+        checked[...] = False
+        checked.flat[np.random.default_rng(0).choice(checked.size, entries, replace=False)] = True
+    return checked
 
 
 def _by_name(
@@ -163,11 +182,12 @@ class _Differences:
         self.call = call
         self.name = name
 
-    def of(self, leaf: Any) -> Any:
-        """The derivative with respect to every entry of the leaf (complex ones: by real and imaginary part)."""
+    def of(self, leaf: Any, checked: Any) -> Any:
+        """The derivative with respect to the entries of the leaf (complex ones: by real and imaginary part)."""
         base = np.asarray(leaf)
-        out = np.zeros(base.shape, dtype=base.dtype if base.dtype.kind == "c" else float)
-        for index in np.ndindex(base.shape):
+        out = np.full(base.shape, np.nan, dtype=base.dtype if base.dtype.kind == "c" else float)
+        for index in zip(*np.nonzero(np.atleast_1d(checked)), strict=True):
+            index = index if base.ndim else ()
             out[index] = self._richardson(leaf, index, 1.0)
             if base.dtype.kind == "c":
                 out[index] += 1j * self._richardson(leaf, index, 1j)

@@ -39,9 +39,18 @@ Exit code 1 where the gradient differs.""",
     "--size", "sizes", multiple=True, metavar="n=5", help="Lengths of named axes; `:=5` of all others."
 )
 @click.option(
-    "--rtol", type=float, help="Allowed error, relative to the largest entry.  [1e-6; float32: 2e-3]"
+    "--entries",
+    type=click.IntRange(0),
+    default=200,
+    show_default=True,
+    help="Entries of each array that are checked at most, drawn at random; 0 for all.",
 )
-@click.option("--atol", type=float, default=1e-7, show_default=True, help="Allowed error.")
+@click.option(
+    "--rtol",
+    type=click.FloatRange(0),
+    help="Allowed error, relative to the largest entry.  [1e-6; float32: 2e-3]",
+)
+@click.option("--atol", type=click.FloatRange(0), default=1e-7, show_default=True, help="Allowed error.")
 def command(
     target: str,
     sig: str | None,
@@ -50,9 +59,9 @@ def command(
     has_aux: bool,
     seed: int,
     sizes: tuple[str, ...],
-    rtol: float | None,
-    atol: float,
+    entries: int,
     as_json: bool,
+    **tolerances: Any,
 ) -> int:
     """Compare the gradient of TARGET with differences, on example arguments or random ones.
 
@@ -61,7 +70,7 @@ def command(
     subject = load(target, sig, example, wrt, has_aux)
     arguments, drawn = _arguments(subject, sizes_of(sizes, subject.declared), seed)
     asked = subject.wrt if wrt else None
-    found = list(_compare(subject, arguments, asked, rtol, atol))
+    found = list(_compare(subject, arguments, asked, entries=entries, **tolerances))
     wrong = [c for _, c in found if c.wrong]
     if as_json:
         facts = {"target": target, "signature": subject.declared.text, "arguments": drawn, "seed": seed}
@@ -113,11 +122,7 @@ def _call(subject: Subject, arguments: dict[str, Any]) -> tuple[tuple[Any, ...],
 
 
 def _compare(
-    subject: Subject,
-    arguments: dict[str, Any],
-    asked: tuple[str, ...] | None,
-    rtol: float | None,
-    atol: float,
+    subject: Subject, arguments: dict[str, Any], asked: tuple[str, ...] | None, **how: Any
 ) -> Iterator[tuple[str, Comparison]]:
     """Each number or array of the arguments, with its name."""
     args, kwargs = _call(subject, arguments)
@@ -132,9 +137,7 @@ def _compare(
         )
     fn, what = subject.target.fn, f"`{subject.target.qualname}`"
     with users_code(what):
-        found = list(
-            compare_gradients(fn, args, kwargs, argnums=wanted, has_aux=subject.has_aux, rtol=rtol, atol=atol)
-        )
+        found = list(compare_gradients(fn, args, kwargs, argnums=wanted, has_aux=subject.has_aux, **how))
     for comparison in found:
         yield f"{places[comparison.argument]}{comparison.leaf}", comparison
 
@@ -171,6 +174,8 @@ def _data(name: str, found: Comparison) -> dict[str, Any]:
         "shape": list(found.gradient.shape),
         "largest_error": found.largest,
         "allowed": found.allowed,
+        "entries": found.gradient.size,
+        "checked": found.checked,
         "wrong": found.wrong,
         "ok": not found.wrong,
         "worst": [
@@ -180,7 +185,7 @@ def _data(name: str, found: Comparison) -> dict[str, Any]:
                 "difference": found.difference[index].item(),
                 "error": float(found.error[index]),
             }
-            for index in found.worst(WORST)
+            for index in found.worst(min(WORST, found.checked))
         ],
     }
 
@@ -189,16 +194,20 @@ def _show(subject: Subject, found: list[tuple[str, Comparison]], drawn: str) -> 
     out = console()
     table = Table("parameter", "shape", "largest error", "allowed", "", box=None, pad_edge=False)
     for name, c in found:
-        verdict = (
-            Text("ok", "green") if not c.wrong else Text(f"{c.wrong} of {c.error.size} wrong", "bold red")
-        )
         shape = f"[{', '.join(map(str, c.gradient.shape))}]" if c.gradient.ndim else "number"
-        table.add_row(Text(name), Text(shape), f"{c.largest:.2g}", f"{c.allowed:.2g}", verdict)
+        table.add_row(Text(name), Text(shape), f"{c.largest:.2g}", f"{c.allowed:.2g}", _verdict(c))
     out.print(Text(f"{subject.target.qualname}({subject.declared.text}), {drawn} arguments"))
     out.print(table)
     for name, c in found:
         if c.wrong:
             out.print(Text(f"\n{name}: the worst entries"), _entries(c))
+
+
+def _verdict(found: Comparison) -> Text:
+    part = "" if found.checked == found.error.size else f"{found.checked} checked, of "
+    if found.wrong:
+        return Text(f"{found.wrong} of {part}{found.error.size} wrong", "bold red")
+    return Text(f"ok, {part}{found.error.size}" if part else "ok", "green")
 
 
 def _entries(found: Comparison) -> Table:

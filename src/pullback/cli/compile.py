@@ -124,6 +124,10 @@ def _given(
         raise ArgumentError("where to write is not said", hint="give -o model_grad.py, or -o - for stdout")
     if only_check and output == STDOUT:
         raise ArgumentError("--check compares with a file, not with stdout", hint="give -o model_grad.py")
+    if output != STDOUT and Path(output).is_dir():
+        raise ArgumentError(
+            f"`{output or '.'}` is a folder", hint="name a file in it, as in -o model_grad.py"
+        )
     count = len(targets)
     for option, values in (("--sig", sigs), ("--example", examples), ("--label", labels)):
         if len(values) not in (0, count):
