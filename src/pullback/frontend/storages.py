@@ -293,6 +293,8 @@ class Storages(Ground):
         cell = self._array(target.cell)
         operand = self.operand(value)
         self._note_write(cell, target.cell)
+        if len(steps) == 1 and is_whole(self.style(target), steps[0]):
+            steps = ()
         new = self.builder.call(
             core.store, cell.operand, operand, *target.path, *steps, hint=_hint(cell.operand)
         )
@@ -326,9 +328,24 @@ class Storages(Ground):
             return Num(self.builder.call(core.load, self.operand(array), step, hint=hint))
         basic = is_basic(tuple(core.style_of(item) for item in step.items))
         if basic and isinstance(array, ArrayRef) and isinstance(style, Array) and style.axes is not None:
-            return self.view(array, step)
+            return array if is_whole(self.style(array), step) else self.view(array, step)
         out = self.builder.call(core.load, self.operand(array), step, hint=hint)
         return self.wrap(out, [] if basic is False else [array])
+
+
+def is_whole(style: Style, step: Pack) -> bool:
+    """Whether a step is the index of all elements of an array in their places: `A[:]`, `A[:, :]`, `A[...]`."""
+    if step.kind != "index" or not isinstance(style, Array) or style.axes is None:
+        return False
+    slices = [item for item in step.items if not (isinstance(item, Const) and item.value is Ellipsis)]
+    return len(slices) <= len(style.axes) and all(map(_is_all, slices))
+
+
+def _is_all(entry: Operand) -> bool:
+    if isinstance(entry, Const):
+        return isinstance(entry.value, slice) and entry.value in (slice(None), slice(None, None, 1))
+    ends = entry.items if isinstance(entry, Pack) and entry.kind == "slice" else ()
+    return bool(ends) and all(isinstance(x, Const) and x.value is None for x in ends)
 
 
 def contents(cell: Cell) -> tuple[Value, ...]:

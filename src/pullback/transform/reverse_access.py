@@ -21,6 +21,7 @@ from pullback.styles.broadcast import as_array
 from pullback.styles.style import Array, Scalar, numeric
 from pullback.transform.bars import Bars
 from pullback.transform.cotangents import add, bar_hint, distribute, exact, fit, numpy_op
+from pullback.transform.whole_views import undo_views
 
 
 class Sweeping(Protocol):
@@ -41,6 +42,8 @@ class Sweeping(Protocol):
 def _load(sweep: Sweeping, call: Call, bar: Operand) -> None:
     array, steps = call.args[0], call.args[1:]
     assert isinstance(array, Var), "a load is from an array value"
+    if isinstance(array.style, Array):
+        bar, steps = undo_views(sweep.builder, array, steps, bar)
     if not steps:
         sweep.accumulate(array, bar)
         return

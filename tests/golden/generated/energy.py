@@ -20,7 +20,7 @@ def energy_value_and_grad(W, b, x, n):
             b_bar_2 = h_bar * (1 - h * h)
             b_bar += b_bar_2
             h_bar = np.matmul(W.T, b_bar_2)
-            W_bar += np.expand_dims(b_bar_2, -1) * h_in
+            W_bar += b_bar_2[:, None] * h_in
             h = h_in
     return value, (W_bar, b_bar, h_bar)
 
@@ -49,6 +49,6 @@ def energy_pullback(residuals, value_bar):
             b_bar_2 = h_bar * (1 - h * h)
             b_bar += b_bar_2
             h_bar = np.matmul(W.T, b_bar_2)
-            W_bar += np.expand_dims(b_bar_2, -1) * h_in
+            W_bar += b_bar_2[:, None] * h_in
             h = h_in
     return W_bar, b_bar, h_bar

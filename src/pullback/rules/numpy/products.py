@@ -42,33 +42,59 @@ STACKS = (
 )
 
 
-def matmul(x1, x2, *, out, out_bar):
-    """x1_bar = out_bar x2^T, x2_bar = x1^T out_bar; a vector stands for a row or a column."""
+def plain_matmul(x1, x2, *, out, out_bar):
+    """Of vectors and matrices: x1_bar = out_bar x2^T, x2_bar = x1^T out_bar."""
     a, b = conj(x1), conj(x2)
     if np.ndim(x1) == 1 and np.ndim(x2) == 1:
         return out_bar * b, out_bar * a
     if np.ndim(x1) == 1:
+        return np.matmul(b, out_bar), a[:, None] * out_bar
+    if np.ndim(x2) == 1:
+        return out_bar[:, None] * b, np.matmul(a.T, out_bar)
+    return np.matmul(out_bar, b.T), np.matmul(a.T, out_bar)
+
+
+def stack_with_matrix(x1, x2, *, out, out_bar):
+    """A stack with one matrix is one product of matrices, and so are both cotangents."""
+    last = np.ndim(x1) - 1
+    lead = tuple(range(last))
+    return (
+        np.tensordot(out_bar, conj(x2), ((last,), (1,))),
+        np.tensordot(conj(x1), out_bar, (lead, lead)),
+    )
+
+
+def matmul(x1, x2, *, out, out_bar):
+    """Stacks that are broadcast; a vector stands for a row or a column."""
+    if np.ndim(x1) == 1 and np.ndim(x2) == 1:
+        return plain_matmul(x1, x2, out=out, out_bar=out_bar)
+    a, b = conj(x1), conj(x2)
+    if np.ndim(x1) == 1:
         column = np.expand_dims(out_bar, -1)
-        a_bar = np.matmul(b, column)[..., 0]
-        return a_bar, np.expand_dims(a, -1) * np.expand_dims(out_bar, -2)
+        return np.matmul(b, column)[..., 0], np.expand_dims(a, -1) * np.expand_dims(out_bar, -2)
     if np.ndim(x2) == 1:
         column = np.expand_dims(out_bar, -1)
-        if np.ndim(x1) == 2:
-            return column * b, np.matmul(a.T, out_bar)
         return column * b, np.matmul(np.swapaxes(a, -1, -2), column)[..., 0]
-    if np.ndim(x1) == 2 and np.ndim(x2) == 2:
-        return np.matmul(out_bar, b.T), np.matmul(a.T, out_bar)
     return np.matmul(out_bar, np.swapaxes(b, -1, -2)), np.matmul(np.swapaxes(a, -1, -2), out_bar)
+
+
+def _ranks(site: Site) -> list[int | None]:
+    return [a.rank if isinstance(a, Array) else None for a in map(array_style, site.operands)]
 
 
 def _plain(site: Site) -> bool:
     """Two operands that are vectors or matrices for certain: nothing is broadcast."""
-    ranks = [a.rank if isinstance(a, Array) else None for a in map(array_style, site.operands)]
-    return all(rank in (1, 2) for rank in ranks)
+    return all(rank in (1, 2) for rank in _ranks(site))
 
 
-rule(np.matmul, wrt="x1, x2", guard=_plain, shaped=True, cases=PLAIN)(matmul)
-rule(np.matmul, wrt="x1, x2", cases=STACKS)(matmul)
+def _stack_with_matrix(site: Site) -> bool:
+    first, second = _ranks(site)
+    return first is not None and first > 2 and second == 2
+
+
+rule(np.matmul, wrt="x1, x2", guard=_plain, shaped=True, cases=PLAIN)(plain_matmul)
+rule(np.matmul, wrt="x1, x2", guard=_stack_with_matrix, shaped=True, cases=STACKS[:1])(stack_with_matrix)
+rule(np.matmul, wrt="x1, x2", cases=STACKS[1:])(matmul)
 
 
 def _numbers(site: Site) -> bool:
@@ -89,7 +115,7 @@ rule((np.dot, np.inner), wrt="a, b", guard=_numbers, cases=(case(2.0, M), case(V
 @rule(np.dot, wrt="a, b", guard=_plain, shaped=True, cases=PLAIN)
 def plain_dot(a, b, *, out, out_bar):
     """Of vectors and matrices: the matrix product."""
-    return matmul(a, b, out=out, out_bar=out_bar)
+    return plain_matmul(a, b, out=out, out_bar=out_bar)
 
 
 @rule(
@@ -268,7 +294,9 @@ def linalg_cross(x1, x2, *, axis=-1, out, out_bar):
 
 def _newer_functions() -> None:
     """The array-API names of `np.linalg`, and what NumPy 2.2 has added."""
-    rule(np.linalg.matmul, wrt="x1, x2", cases=PLAIN[1:2])(matmul)
+    rule(np.linalg.matmul, wrt="x1, x2", guard=_plain, shaped=True, cases=PLAIN[1:2])(plain_matmul)
+    rule(np.linalg.matmul, wrt="x1, x2", guard=_stack_with_matrix, shaped=True)(stack_with_matrix)
+    rule(np.linalg.matmul, wrt="x1, x2")(matmul)
     rule(np.linalg.vecdot, wrt="x1, x2", guard=_last_axis, cases=(case(M, V),))(vecdot)
     rule(np.linalg.outer, wrt="a, b", cases=(case(V, W),))(outer)
     rule(np.linalg.tensordot, wrt="a, b", guard=_known_axes, cases=(case(M, M + 1), case(T, R.T, axes=1)))(
