@@ -14,12 +14,14 @@ import numpy as np
 
 def unbroadcast(bar: Any, shape: Any) -> Any:
     """Sum a cotangent back to an operand's shape: over prepended axes, and over axes where the operand has
-    length 1.
+    length 1.  What was stored may have had more axes than its place, all of length 1.
     """
     if np.shape(bar) == shape:
         return bar
     shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     extra = np.ndim(bar) - len(shape)
+    if extra < 0:
+        bar, extra = np.reshape(bar, (1,) * -extra + np.shape(bar)), 0
     given = np.shape(bar)[extra:]
     inner = [extra + i for i, n in enumerate(shape) if n == 1 and given[i] != 1]
     axes = (*range(extra), *inner)

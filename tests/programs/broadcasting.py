@@ -342,3 +342,28 @@ def complex_products(z):
     a, b = np.prod(z), np.cumprod(z)
     c = np.average(z, weights=z * z)
     return np.abs(a) ** 2 + np.abs(b).sum() + np.real(c) + np.imag(np.trapezoid(z, z * 1j))
+
+
+@program(numbers(4, 6), numbers(6, 4, seed=1))
+def views_of_everything(x, w):
+    y = x * 1.0
+    total = np.sum(np.reshape(y, (6, 4)) * w) + np.sum(y.ravel()[::-1] * w.ravel() ** 2)
+    total += np.sum(y.T * w * y.T) + np.sum(np.flip(y, 0) * x) + np.sum(np.flip(y) * w.T)
+    total += np.sum(y[:, None, :] * w.T[None]) + np.sum(y[::-1, ::-1] * np.swapaxes(w, 0, 1))
+    cube = y.reshape(2, 2, 6)
+    total += np.sum(np.transpose(cube, (2, 0, 1)) * w.reshape(6, 2, 2) * cube[0, 0, 0])
+    total += np.sum(np.moveaxis(cube, 0, 2)[:, ::-1] ** 2 * w.reshape(2, 6, 2))
+    total += np.sum(np.expand_dims(y, 1)[..., 0] * w[0, 0]) + np.sum(np.squeeze(y[:1]) * w[:, 0])
+    return total + np.sum(np.fliplr(y) * y) + np.sum(np.flipud(y)[1:] * w.T[1:])
+
+
+@program(numbers(5), 3)
+def views_in_a_loop(x, n):
+    y = x * 1.0
+    for i in range(n):
+        y[:] = y + np.flip(y[: i + 2])[0] * x[::-1]
+        y[i:] += np.flip(y[i:]) * np.flip(x[i:])
+        y[...] = y[:][...] * x
+        outer = y[:, None] * x[None, :]
+        y = y + outer.sum(axis=1) * outer[0][:]
+    return np.sum(y.reshape(1, -1) * x) + np.sum(y[::-1] ** 2)

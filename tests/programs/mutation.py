@@ -406,3 +406,67 @@ def mask_of_rank_zero(x):
     z = y.view()
     z[...] *= 3.0
     return y * x[x > 0].sum() + x[True].sum()
+
+
+@program(numbers(4, 5), numbers(5, seed=1))
+def additions_to_parts(x, v):
+    y = np.zeros((4, 5))
+    for i in range(4):
+        y[i] += x[i] * v
+        y[i, 1:-1] = y[i, 1:-1] - np.sin(x[i, 2:]) * 2
+        y[i, i] = v[i] ** 2 + y[i, i]
+        y[:, i] += x[0, 0]
+        y[i, :] -= 0.5
+        y.T[i] = y.T[i] + x[:, i] * y[0, :4]
+    return np.sum(y * y * x)
+
+
+@program(numbers(5), numbers(5, seed=1))
+def additions_where_an_index_repeats(x, v):
+    y = x * 2.0
+    idx = np.array([0, 1, 1, 3, 3])
+    y[idx] = y[idx] + v * v
+    y[x > 0] += v[x > 0] * x[1]
+    y[idx] -= np.sin(v)
+    return np.sum(y * y)
+
+
+@program(numbers(3, 4), numbers(3, 4, seed=1))
+def additions_that_are_read_again(x, v):
+    y = x * 1.0
+    old = y[1]
+    new = y[1] + v[0]
+    y[1] = new
+    y[2] += y[1] * new
+    y[1:] += y[:-1] * v[1:]
+    y[:, 1:] = y[:, :-1] + y[:, 1:]
+    y[0] = y[0] + v[2].reshape(1, 4)
+    y *= v
+    y[0] *= old
+    return np.sum(y * y) + np.sum(new)
+
+
+@program(
+    np.array([1.0, 2.0, 3.0, 4.0], np.float32),
+    np.array([0.5, 0.25, -0.5, 1.0]),
+    expect=(np.array([2.0, 16.0, 22.0, 42.0], np.float32), np.array([2.0, 16.0, 22.0, 42.0])),
+)
+def additions_of_another_dtype(x, v):
+    y = x * np.float32(2)
+    y[1:] += v[1:] * 2
+    y[0] = y[0] + v[0]
+    y[:2] -= 1
+    z = np.zeros(4, dtype=complex)
+    z[1:] += y[1:] * 1j
+    z[0] += v[0]
+    return np.sum(np.abs(z) ** 2) + np.sum(y)
+
+
+@program(numbers(3, 4), numbers(2, 4, seed=1))
+def values_with_more_axes_than_their_place(x, v):
+    y = np.zeros((3, 4))
+    y[0] = x[0] * v[1].reshape(1, 4)
+    y[1] = v[:1] * x[0, 0]
+    y[2, 1:3] = (x[:1, 1:3] * v[0, 0]).reshape(1, 1, 2)
+    y[1:2] = y[1:2] + v[0] + x[2]
+    return np.sum(y * y)

@@ -14,10 +14,11 @@ from pullback.passes.dce import dce
 from pullback.passes.fold import fold
 from pullback.passes.simplify import simplify
 from pullback.passes.slots import simplify_slots
+from pullback.passes.updates import updates
 
 Pass = Callable[[Function], Function]
 
-PASSES: tuple[Pass, ...] = (fold, simplify_slots, dce, cse, simplify)
+PASSES: tuple[Pass, ...] = (fold, simplify_slots, dce, cse, updates, simplify)
 MAX_ROUNDS = 10
 
 

@@ -154,9 +154,12 @@ def _unbroadcast(builder: Builder, bar: Operand, var: Var) -> Operand:
         return bar
     if not isinstance(style, Array) or not isinstance(found, Array):
         return bar
-    if style.axes is None or found.axes is None or len(found.axes) < len(style.axes):
+    if style.axes is None or found.axes is None:
         return builder.call(core.unbroadcast, bar, _shape(builder, var), hint=hint)
     extra = len(found.axes) - len(style.axes)
+    if extra < 0:  # a store takes values with more axes than the place has, if they are of length 1
+        new_axes = Pack("index", (*(Const(None),) * -extra, Const(Ellipsis)), "tuple")
+        return _unbroadcast(builder, builder.call(core.load, bar, new_axes, hint=hint), var)
     ones = _axes_to_sum(found.axes[extra:], style.axes)
     if ones is None:
         return builder.call(core.unbroadcast, bar, _shape(builder, var), hint=hint)

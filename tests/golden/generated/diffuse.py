@@ -6,10 +6,10 @@ def diffuse_value_and_grad(u, k, steps):
     u = u.copy()
     t_saved = []
     for _ in range(steps):
-        u_2 = u[1:-1]
-        t = u[2:] - 2.0 * u_2 + u[:-2]
+        t = u[2:] - 2.0 * u[1:-1]
+        t = t + u[:-2]
         t_saved.append(t)
-        u[1:-1] = u_2 + k * t
+        u[1:-1] += k * t
     value = np.sum(u * u)
     with np.errstate(all="ignore"):
         # programs.py:117  return np.sum(u * u)
@@ -18,15 +18,13 @@ def diffuse_value_and_grad(u, k, steps):
         k_bar = 0.0
         for t in reversed(t_saved):
             # programs.py:116  u[1:-1] += k * (u[2:] - 2.0 * u[1:-1] + u[:-2])
-            u_bar_2 = np.copy(u_bar[1:-1])
-            u_bar[1:-1] = 0.0
-            k_bar += np.sum(u_bar_2 * t)
-            u_bar_3 = u_bar_2 * k
-            u_bar[:-2] += u_bar_3
-            t_bar = -u_bar_3
-            u_bar[2:] += u_bar_3
-            u_bar_2 += t_bar * 2.0
-            u_bar[1:-1] += u_bar_2
+            t_bar = u_bar[1:-1]
+            k_bar += np.sum(t_bar * t)
+            u_bar_2 = t_bar * k
+            u_bar[:-2] += u_bar_2
+            t_bar = -u_bar_2
+            u_bar[2:] += u_bar_2
+            u_bar[1:-1] += t_bar * 2.0
         k_bar = float(k_bar)
     return value, (u_bar, k_bar)
 
@@ -36,10 +34,10 @@ def diffuse_primal(u, k, steps):
     u = u.copy()
     t_saved = []
     for _ in range(steps):
-        u_2 = u[1:-1]
-        t = u[2:] - 2.0 * u_2 + u[:-2]
+        t = u[2:] - 2.0 * u[1:-1]
+        t = t + u[:-2]
         t_saved.append(t)
-        u[1:-1] = u_2 + k * t
+        u[1:-1] += k * t
     return np.sum(u * u), (u, t_saved, k)
 
 
@@ -53,14 +51,12 @@ def diffuse_pullback(residuals, value_bar):
         k_bar = 0.0
         for t in reversed(t_saved):
             # programs.py:116  u[1:-1] += k * (u[2:] - 2.0 * u[1:-1] + u[:-2])
-            u_bar_2 = np.copy(u_bar[1:-1])
-            u_bar[1:-1] = 0.0
-            k_bar += np.sum(u_bar_2 * t)
-            u_bar_3 = u_bar_2 * k
-            u_bar[:-2] += u_bar_3
-            t_bar = -u_bar_3
-            u_bar[2:] += u_bar_3
-            u_bar_2 += t_bar * 2.0
-            u_bar[1:-1] += u_bar_2
+            t_bar = u_bar[1:-1]
+            k_bar += np.sum(t_bar * t)
+            u_bar_2 = t_bar * k
+            u_bar[:-2] += u_bar_2
+            t_bar = -u_bar_2
+            u_bar[2:] += u_bar_2
+            u_bar[1:-1] += t_bar * 2.0
         k_bar = float(k_bar)
     return u_bar, k_bar

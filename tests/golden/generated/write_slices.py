@@ -16,14 +16,10 @@ def write_slices_value_and_grad(x):
         y_bar = 1.0 * x
         x_bar = 1.0 * y
         # programs.py:108  y[::2] *= 3.0
-        t_bar = unbroadcast(y_bar[::2].copy(), t.shape)
-        y_bar[::2] = 0.0
-        y_bar[::2] += t_bar * 3.0
+        t_bar = unbroadcast(y_bar[::2], t.shape)
+        y_bar[::2] = t_bar * 3.0
         # programs.py:107  y[1:] += x[:-1] ** 2
-        y_bar_2 = y_bar[1:].copy()
-        y_bar[1:] = 0.0
-        y_bar[1:] += y_bar_2
-        x_bar[:-1] += y_bar_2 * (2 * x_2)
+        x_bar[:-1] += y_bar[1:] * (2 * x_2)
         # programs.py:106  y = x.copy()
         x_bar += y_bar
     return value, x_bar
@@ -32,8 +28,7 @@ def write_slices_value_and_grad(x):
 def write_slices_primal(x):
     """Value of `write_slices` (programs.py:105) and the residuals of its pullback."""
     y = x.copy()
-    t = y[1:] + x[:-1] ** 2
-    y[1:] = t
+    y[1:] += x[:-1] ** 2
     t = y[::2] * 3.0
     y[::2] = t
     return np.sum(y * x), (x.copy(), y, t.shape)
@@ -49,14 +44,10 @@ def write_slices_pullback(residuals, value_bar):
         y_bar = value_bar * x
         x_bar = value_bar * y
         # programs.py:108  y[::2] *= 3.0
-        t_bar = unbroadcast(y_bar[::2].copy(), t_shape)
-        y_bar[::2] = 0.0
-        y_bar[::2] += t_bar * 3.0
+        y_bar_2 = unbroadcast(y_bar[::2], t_shape) * 3.0
+        y_bar[::2] = y_bar_2
         # programs.py:107  y[1:] += x[:-1] ** 2
-        y_bar_2 = y_bar[1:].copy()
-        y_bar[1:] = 0.0
-        y_bar[1:] += y_bar_2
-        x_bar[:-1] += y_bar_2 * (2 * x_2)
+        x_bar[:-1] += y_bar[1:] * (2 * x_2)
         # programs.py:106  y = x.copy()
         x_bar += y_bar
     return x_bar

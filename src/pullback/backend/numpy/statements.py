@@ -15,12 +15,13 @@ from pullback.backend.numpy.expressions import BINARY, Expressions, signed
 from pullback.backend.numpy.moves import Move, in_order
 from pullback.backend.numpy.naming import Names
 from pullback.backend.numpy.printer import Comment, Places
-from pullback.backend.numpy.updates import repeats_nothing, update_of
+from pullback.backend.numpy.updates import update_of
 from pullback.backend.numpy.width import width
 from pullback.backend.numpy.wrap import INDENT, WIDTH
 from pullback.errors import Loc
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import UNDEF, Call, Const, Operand, Pack, Stmt, Var
+from pullback.ir.paths import repeats_nothing
 from pullback.ir.walk import own_operands, variables, variables_in
 from pullback.styles.style import Scalar
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from pullback.backend.numpy.expressions import BINARY
 from pullback.ir import core_ops as core
-from pullback.ir.nodes import Call, Const, Operand, Pack, Var
-from pullback.styles.indexing import is_basic
-from pullback.styles.style import Array, Scalar, Style, kind, numeric, same_length
+from pullback.ir.nodes import Call, Operand, Var
+from pullback.ir.paths import same_path
+from pullback.styles.style import Array, Scalar, Style, numeric, same_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def update_of(store: Call, folded: Mapping[Var, Call], hoisted: Mapping[Var, str
         return None
     left, right = operation.args
     here = _place_read(left, folded, hoisted)
-    if here is None or here[0] is not base or not _same(here[1], steps):
+    if here is None or here[0] is not base or not same_path(here[1], steps):
         return None
     assert isinstance(left, Var) or left is base
     if not _keeps(_style(left), value.style):
@@ -57,22 +57,6 @@ def _place_read(
     return (call.args[0], call.args[1:]) if call.op is core.load else None
 
 
-def _same(a: tuple[Operand, ...], b: tuple[Operand, ...]) -> bool:
-    return len(a) == len(b) and all(_equal(x, y) for x, y in zip(a, b, strict=True))
-
-
-def _equal(a: Operand, b: Operand) -> bool:
-    if isinstance(a, Pack) and isinstance(b, Pack):
-        return a.kind == b.kind and a.meta == b.meta and _same(a.items, b.items)
-    if isinstance(a, Const) and isinstance(b, Const):
-        return type(a.value) is type(b.value) and bool(a.value is b.value or _plain_equal(a.value, b.value))
-    return a is b
-
-
-def _plain_equal(a: object, b: object) -> bool:
-    return isinstance(a, int | str | slice | type(None)) and a == b
-
-
 def _keeps(old: Style, new: Style) -> bool:
     """Whether the operation's result has the dtype and shape of the place, so that NumPy may write into
     it.
@@ -87,15 +71,3 @@ def _keeps(old: Style, new: Style) -> bool:
     if isinstance(new, Scalar) or new.axes is None or len(new.axes) != len(old.axes):
         return False
     return all(same_length(x, y) for x, y in zip(old.axes, new.axes, strict=True))
-
-
-def repeats_nothing(step: Operand) -> bool:
-    """Whether a step names each place at most once, as basic indices, views and lone boolean masks do."""
-    assert isinstance(step, Pack)
-    if step.kind != "index":
-        return True
-    styles = tuple(core.style_of(x) for x in step.items)
-    styles = tuple(s for s in styles if not (isinstance(numeric(s), Scalar) and kind(s) == "b"))
-    if is_basic(styles):
-        return True
-    return len(styles) == 1 and isinstance(styles[0], Array) and styles[0].kind == "b"

@@ -295,8 +295,10 @@ def linalg_cross(x1, x2, *, axis=-1, out, out_bar):
 def _newer_functions() -> None:
     """The array-API names of `np.linalg`, and what NumPy 2.2 has added."""
     rule(np.linalg.matmul, wrt="x1, x2", guard=_plain, shaped=True, cases=PLAIN[1:2])(plain_matmul)
-    rule(np.linalg.matmul, wrt="x1, x2", guard=_stack_with_matrix, shaped=True)(stack_with_matrix)
-    rule(np.linalg.matmul, wrt="x1, x2")(matmul)
+    rule(np.linalg.matmul, wrt="x1, x2", guard=_stack_with_matrix, shaped=True, cases=STACKS[:1])(
+        stack_with_matrix
+    )
+    rule(np.linalg.matmul, wrt="x1, x2", cases=STACKS[1:2])(matmul)
     rule(np.linalg.vecdot, wrt="x1, x2", guard=_last_axis, cases=(case(M, V),))(vecdot)
     rule(np.linalg.outer, wrt="a, b", cases=(case(V, W),))(outer)
     rule(np.linalg.tensordot, wrt="a, b", guard=_known_axes, cases=(case(M, M + 1), case(T, R.T, axes=1)))(
