@@ -295,6 +295,34 @@ def test_rows_saved_of_a_parameter_are_copied_at_the_save_and_it_once_before_the
     assert not given.any() and last[0, 0] == 3.0
 
 
+def test_a_slot_with_a_live_view_is_copied_before_the_loop_and_the_view_in_it() -> None:
+    b, x, n = Builder(), vector("x"), Var("n", PY_INT)
+    h, total = vector("h"), Var("s", NUMBER)
+    y = b.call(op(np.sin), x, hint="y")  # read after the loop
+    with b.block() as body:
+        view = b.call(core.load, h, INNER, hint="view")
+        h1 = b.call(core.store, h, const(0.0), ZERO, hint="h")
+        h1 = b.call(core.add_at, h1, const(1.0), INNER, hint="h")
+        more = b.call(OPERATORS["+"], total, b.call(op(np.sum), view), hint="s")
+    out = count_loop(b, n, [h, total], [y, const(0.0)], Block(tuple(body)), [h1, more])
+    generated = emit_module([function(b, [x, n], y, *out)])
+    assert sorted(c.name for c in generated.copies) == ["view", "y"]
+    assert generated.source.index("h = y.copy()") < generated.source.index("for _ in range(n):")
+    first, last, found = load(generated, "f")(np.zeros(4), 3)
+    assert first.tolist() == [0.0] * 4 and last.tolist() == [0.0, 3.0, 3.0, 0.0] and found == 6.0
+
+
+def test_a_store_of_every_element_into_what_is_not_ours_is_the_value() -> None:
+    b, x = Builder(), vector("x")
+    y = b.call(core.store, x, b.call(op(np.sin), x, hint="t"), hint="x")
+    z = b.call(core.store, y, const(2.0), ZERO, hint="x")
+    generated = emit_module([function(b, [x], z)])
+    assert generated.copies == ()
+    assert "copy" not in generated.source
+    given = np.ones(2)
+    assert load(generated, "f")(given).tolist() == [2.0, np.sin(1.0)] and given.tolist() == [1.0, 1.0]
+
+
 def test_a_shape_that_is_asked_for_later_costs_no_copy() -> None:
     b, x = Builder(), vector("x")
     y = b.call(op(np.sin), x, hint="y")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pullback.ir.nodes import Function
 from pullback.passes.buffers.decide import decide
 from pullback.passes.buffers.rewrite import Copy, Rewriter
+from pullback.passes.known import drop_known
 
 __all__ = ["Buffered", "Copy", "bufferize"]
 
@@ -32,7 +33,7 @@ def bufferize(function: Function, *, in_place: bool = True, copy_residuals: bool
     """
     owned = _owned_result(function, copy_residuals)
     rewriter = Rewriter(decide(function, in_place=in_place, owned=owned))
-    done = rewriter.function(function, owned)
+    done = drop_known(rewriter.function(function, owned))
     return Buffered(done, tuple(rewriter.copies))
 
 

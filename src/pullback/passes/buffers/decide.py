@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pullback.ir import core_ops as core
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Block, Call, For, Function, If, Operand, Seq, Var, While
 from pullback.ir.walk import param_variables, variables
 from pullback.passes.buffers.deaths import Deaths, deaths
 from pullback.passes.buffers.regions import FOREIGN, NOTHING, READ_ONLY, Regions, Shares
 from pullback.passes.buffers.sharing import LIST_WRITES, Sharing, immutable
+from pullback.styles.join import below
 from pullback.styles.style import Array, ListOf, Tup
 
 MAX_ROUNDS = 6
@@ -34,6 +36,7 @@ class Decisions:
 
     copied: dict[int, str] = field(default_factory=dict)
     before: dict[int, dict[int, str]] = field(default_factory=dict)
+    replaced: set[int] = field(default_factory=set)  # stores of the whole whose value is the result as it is
     loads: set[int] = field(default_factory=set)  # views to copy, since a later write would change them
     results: list[bool] = field(default_factory=list)  # for each leaf of the owned result, in order
 
@@ -69,6 +72,9 @@ class _Decide:
         self.out = Decisions(loads=loads)
         self.wanted: list[frozenset[int]] = []  # what kept a write from being in place
         self.cuts: list[frozenset[int]] = []  # the loads that, made copies, would let a write be in place
+        self.at_entry: frozenset[int] = (
+            frozenset()
+        )  # what a copy before one of the loops around rids a write of
 
     # ----------------------------------------------------------------------------------- lives, deaths
 
@@ -111,11 +117,15 @@ class _Decide:
     def _write(self, stmt: Call) -> Shares:
         base = stmt.args[0]
         self.out.copied.pop(id(stmt), None)
+        self.out.replaced.discard(id(stmt))
         if immutable(style_of(base)):
             return NOTHING if immutable(stmt.targets[0].style) else self.sharing.written(stmt, False)
         bad = self._hindered(stmt)
         if not bad:
             return self.sharing.written(stmt, True)
+        if self.in_place and _stores_all(stmt):
+            self.out.replaced.add(id(stmt))
+            return self.sharing.operand(stmt.args[1])
         self.out.copied[id(stmt)] = self._reason(bad)
         self.wanted.append(bad)
         self.cuts.append(self._cut(base, bad))
@@ -124,13 +134,9 @@ class _Decide:
     def _cut(self, base: Operand, bad: frozenset[int]) -> frozenset[int]:
         """The loads to be made copies, if that lets a write be in place: views are smaller than what they view."""
         found: set[int] = set()
-        if READ_ONLY in bad:
-            return frozenset()
-        for region in bad:
-            if not self.regions.owned(region):
-                continue  # a copy before the loop is what helps there, once the loads are no hindrance any more
+        for region in bad - self.at_entry:  # of what is there at entry, a copy before the loop is made
             holders = self.regions.holders(region)
-            if base in holders:
+            if not self.regions.owned(region) or base in holders:
                 return frozenset()
             for var in holders:
                 cut = self.shares[var].cuts.get(region)
@@ -209,6 +215,8 @@ class _Decide:
         self.entries.setdefault(id(stmt), [])
         start, cut_start = len(self.wanted), len(self.cuts)
         inits = [self.sharing.operand(x) for x in stmt.inits]
+        outside = self.at_entry
+        self.at_entry = outside.union(*(self._problems(s.own) for s in inits))
         self.entries[id(stmt)] = [
             frozenset(r for r in s.own if not self.regions.owned(r)) if isinstance(x, Var) else frozenset()
             for x, s in zip(stmt.inits, inits, strict=True)
@@ -229,6 +237,7 @@ class _Decide:
             if grown == heads:
                 break
             heads = grown if n < MAX_ROUNDS else self._worst(grown)
+        self.at_entry = outside
         self.out.before[id(stmt)] = before
         original = [self.sharing.operand(x) for x in stmt.inits]
         self.wanted += [self._problems(original[k].own) for k in before]
@@ -316,6 +325,14 @@ class _Decide:
                 self.forced.setdefault(loop, set()).update(more)
                 return True
         return False
+
+
+def _stores_all(stmt: Call) -> bool:
+    """Whether a store writes every element, from an array of the same dtype and shape."""
+    if stmt.op is not core.store or len(stmt.args) != 2 or not isinstance(stmt.args[1], Var):
+        return False
+    style, base = stmt.args[1].style, stmt.targets[0].style
+    return isinstance(style, Array) and bool(style.axes) and style.dtype is not None and below(style, base)
 
 
 def _add_cut(cuts: dict[int, frozenset[int] | None], region: int, cut: frozenset[int] | None) -> None:

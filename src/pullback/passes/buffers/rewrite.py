@@ -97,6 +97,9 @@ class Rewriter:
         if id(stmt) in self.decisions.loads:
             self._load(stmt, out)
             return
+        if id(stmt) in self.decisions.replaced:
+            out.append(replace(stmt, op=core.known, args=(stmt.args[1], Const(stmt.targets[0].style))))
+            return
         if asks_shape(stmt) and base in self.newest:
             stmt = replace(stmt, args=(self._now(base), *stmt.args[1:]))
         in_place = reason is None and isinstance(base, Var)
