@@ -16,7 +16,7 @@ def unbroadcast(bar: Any, shape: Any) -> Any:
     """Sum a cotangent back to an operand's shape: over prepended axes, and over axes where the operand has
     length 1.  What was stored may have had more axes than its place, all of length 1.
     """
-    if np.shape(bar) == shape:
+    if getattr(bar, "shape", None) == shape:
         return bar
     shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     extra = np.ndim(bar) - len(shape)
