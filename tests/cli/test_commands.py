@@ -204,6 +204,13 @@ def test_rules_of_one_function(pullback: Run, name: str) -> None:
     assert "1 / (3 * out * out)" in pullback("rules", name).stdout
 
 
+def test_rules_of_a_module(pullback: Run) -> None:
+    rules = json.loads(pullback("rules", "np.linalg", "--json").stdout)["rules"]
+    names = {rule["name"] for rule in rules}
+    assert {"np.linalg.inv", "np.linalg.det"} <= names and all(n.startswith("np.linalg.") for n in names)
+    assert "np.linalg.inv" in pullback("rules", "numpy.linalg").stdout
+
+
 def test_rules_tells_functions_without_derivative_and_without_rule(pullback: Run) -> None:
     assert "no derivative" in pullback("rules", "np.floor").stdout
 

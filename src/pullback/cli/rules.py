@@ -9,6 +9,8 @@ from pullback.cli.loading import with_json
 from pullback.cli.output import console, print_json
 from pullback.rules.listing import Entry, entries, find
 
+FEW = 5  # functions that are shown in full
+
 
 @click.command(
     epilog="\b\nExamples:\n  pullback rules\n  pullback rules np.tanh\n  pullback rules tanh --json",
@@ -18,12 +20,12 @@ from pullback.rules.listing import Entry, entries, find
 def command(name: str | None, as_json: bool) -> None:
     """What is covered: the functions with a rule, or all that is known of one of them.
 
-    NAME is that of a function, with or without its module: np.linalg.inv, or inv.
+    NAME is that of a function, with or without its module, np.linalg.inv or inv; or that of a module, np.linalg.
     """
-    found = entries() if name is None else find(name)
+    found = find(name) if name else entries()
     if as_json:
         print_json({"rules": [entry.as_dict() for entry in found]})
-    elif name is None:
+    elif len({entry.name for entry in found}) > FEW:
         console().print(_overview(found))
         console().print(f"{len({e.name for e in found})} functions; `pullback rules NAME` says more of one")
     else:

@@ -74,7 +74,10 @@ def entries() -> list[Entry]:
 
 
 def find(name: str) -> list[Entry]:
-    """The rules of the functions of a name (`np.linalg.inv`, or `inv`).  Raises ArgumentError, with near names."""
+    """The rules of the functions of a name (`np.linalg.inv`, or `inv`), or of a module (`np.linalg`).
+
+    Raises ArgumentError, with near names.
+    """
     name = name.replace("numpy.", "np.", 1) if name.startswith("numpy.") else name
     known = entries()
     covered = {entry.name for entry in known}
@@ -82,6 +85,7 @@ def find(name: str) -> list[Entry]:
         Entry(op.name, "no rule", alias=_alias(op.alias)) for _, op in operations() if op.name not in covered
     ]
     found = [e for e in known if e.name == name] or [e for e in known if e.name.rpartition(".")[2] == name]
+    found = found or [e for e in known if e.name.startswith(f"{name}.") and e.kind != "no rule"]
     if not found:
         names = {e.name.rpartition(".")[2]: e.name for e in known} | {e.name: e.name for e in known}
         near = list(dict.fromkeys(names[n] for n in difflib.get_close_matches(name, names, 4, 0.6)))
