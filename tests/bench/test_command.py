@@ -12,6 +12,7 @@ from tests.bench import tiny
 from pullback.bench.compare import compare
 from pullback.bench.errors import BenchError
 from pullback.bench.record import CaseRecord, Entry, Record, about, from_json, write
+from pullback.bench.session import Options, Session
 from pullback.bench.suite import find, shipped, suites_in
 from pullback.bench.timing import Times, times
 from pullback.cli.app import app
@@ -66,11 +67,22 @@ def test_a_run_is_compared_with_an_older_one(ran: tuple[Result, Path]) -> None:
 
 
 def test_a_record_on_stdout_stands_alone(bench: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pullback.cli.bench._run", lambda *_: made(a=2.0))
+    monkeypatch.setattr("pullback.cli.bench._run", lambda *_: (Session(Options(), []), made(a=2.0)))
     result = bench("--json", "-")
     assert result.exit_code == 0
     assert from_json(result.stdout).cases == made(a=2.0).cases
     assert "geometric means" in result.stderr
+
+
+def test_what_was_found_before_an_interruption_is_kept(suites: Path) -> None:
+    def tell(text: str) -> None:
+        if text == "tiny/wrong[S]: numpy":
+            raise KeyboardInterrupt
+
+    session = Session(Options(slot=0.05), ["hand"], tell)
+    right, wrong = session.run(find(suites, ["tiny"], ["right", "wrong"])).cases
+    assert session.interrupted
+    assert right.entries["hand"].status == "ok" and wrong.entries["hand"].reason == "interrupted"
 
 
 def test_kernels_are_listed(bench: Run) -> None:

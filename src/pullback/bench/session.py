@@ -73,6 +73,7 @@ class Session:
     processes: dict[str, Process] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     start: float = field(default_factory=time.monotonic)
+    interrupted: bool = False  # by the user: the record has what was found until then
 
     def run(self, kernels: Sequence[Kernel], advance: Callable[[], None] = lambda: None) -> Record:
         """All cases of the kernels."""
@@ -85,6 +86,9 @@ class Session:
                 advance()
             if self.options.compile_times:
                 self._compile_times(plan, found)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            found += [self._skipped(case, "interrupted") for case in plan[len(found) :]]
         finally:
             for process in self.processes.values():
                 process.stop()
@@ -98,11 +102,9 @@ class Session:
 
     def _case(self, case: Case, left: int) -> CaseRecord:
         """One case, with `left` of them to do."""
-        kernel = case.kernel
-        record = CaseRecord(kernel.suite, kernel.name, case.label, _plain_sizes(case), kernel.note)
+        record = _record(case)
         if self._elapsed() > 1.5 * self.options.budget:
-            record.entries = {n: Entry("skipped", "the budget was used up") for n in (PLAIN, *self.names)}
-            return record
+            return self._skipped(case, "the budget was used up")
         opened = self._open(case, record)
         if PLAIN in opened:
             verified = self._verify(case, record, opened)
@@ -110,6 +112,11 @@ class Session:
             self._time(case, record, {n: opened[n] for n in (PLAIN, *verified)}, left)
             self._memory(record, [PLAIN, *verified])
         record.entries = {n: record.entries[n] for n in (PLAIN, *self.names)}
+        return record
+
+    def _skipped(self, case: Case, reason: str) -> CaseRecord:
+        record = _record(case)
+        record.entries = {n: Entry("skipped", reason) for n in (PLAIN, *self.names)}
         return record
 
     def _open(self, case: Case, record: CaseRecord) -> dict[str, Opened]:
@@ -220,6 +227,12 @@ class Session:
 
     def _left(self) -> float:
         return max(self.options.budget - self._elapsed(), 0.0)
+
+
+def _record(case: Case) -> CaseRecord:
+    """The record of a case, with nothing in it."""
+    kernel = case.kernel
+    return CaseRecord(kernel.suite, kernel.name, case.label, _plain_sizes(case), kernel.note)
 
 
 def _rounds(slot: float, cost: float) -> int:

@@ -17,7 +17,7 @@ from pullback.bench.peers import PEERS
 from pullback.bench.session import Options, Session, contenders
 from pullback.bench.suite import SIZES, Kernel, cases, find, shipped
 from pullback.bench.terminal import show, show_comparison
-from pullback.cli.output import console, guarded
+from pullback.cli.output import console, guarded, interrupted
 
 STDOUT = Path("-")
 
@@ -114,7 +114,7 @@ def command(
         picture.check(plot_file)
     old = records.read(old_file) if old_file is not None else None
     options = Options(size, threads, timeout, budget, compile_times=not no_compile_times)
-    record = _run(options, names, chosen)
+    session, record = _run(options, names, chosen)
     shown = Console(stderr=True) if json_file == STDOUT else console()
     show(record, shown)
     if json_file == STDOUT:
@@ -128,7 +128,7 @@ def command(
         comparison = compare(old, record, tolerance)
         show_comparison(comparison, shown)
         failed = failed or comparison.slower
-    return 1 if failed else 0
+    return interrupted() if session.interrupted else 1 if failed else 0
 
 
 def _list(chosen: Sequence[Kernel], size: str) -> int:
@@ -155,10 +155,10 @@ def _writable(path: Path | None) -> None:
         path.unlink()
 
 
-def _run(options: Options, names: list[str], chosen: list[Kernel]) -> records.Record:
+def _run(options: Options, names: list[str], chosen: list[Kernel]) -> tuple[Session, records.Record]:
     """The session, behind a progress bar."""
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=len(cases(chosen, options.size)))
         session = Session(options, names, lambda text: progress.update(task, description=text))
-        return session.run(chosen, lambda: progress.advance(task))
+        return session, session.run(chosen, lambda: progress.advance(task))
