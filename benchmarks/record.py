@@ -66,6 +66,9 @@ def main() -> int:
     parser.add_argument(
         "--timeout", type=float, default=Options.timeout, help="seconds for the first call of a case"
     )
+    parser.add_argument(
+        "--remark", default="", help="a sentence for the page: what a reader should know of this run"
+    )
     parser.add_argument("--page", action="store_true", help="run nothing; write the page and its plot")
     given = parser.parse_args()
     try:
@@ -83,6 +86,7 @@ def _run(given: argparse.Namespace) -> None:
     kernels = find(FOLDER, given.suites)
     options = Options(given.size, given.threads, given.timeout, given.budget)
     found = Session(options, names, lambda text: print(text, flush=True)).run(kernels)
+    found.about["remark"] = given.remark
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{found.about['date']}-{found.about['commit'] or 'unknown'}.json"
     record.write(found, path)

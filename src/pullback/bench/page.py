@@ -59,6 +59,7 @@ _MEMORY = (
 def _introduction(record: Record) -> str:
     text = (
         f"{report.setting(record)}.",
+        *([record.about["remark"]] if record.about.get("remark") else []),
         "Times are of value and gradient together, in milliseconds: medians of interleaved rounds. In brackets: that "
         "time over the plain NumPy function's own. A gradient is timed only after it agreed with differences of the "
         f"plain function (to {RTOL:g} of its size; {RTOL_SINGLE:g} in single precision) and, entry by entry, with the "
