@@ -42,6 +42,7 @@ class Settings:
 
 
 SETTINGS = Settings()
+CHAIN = [Settings(), Settings()]
 
 
 def loss(w, x, y, scale=2.0):
@@ -72,6 +73,17 @@ def test_same_numbers_as_in_the_process() -> None:
     expected, expected_bar = pb.value_and_grad(loss)(W, X, Y)
     assert value == expected and type(value) is type(expected)
     assert w_bar.tobytes() == expected_bar.tobytes()
+
+
+def test_wrong_arguments() -> None:
+    fn = function(loss, SIGNATURE)
+    expected = r"x: float64\[k, n\], got float32\[3, 2\] \(pass np.asarray\(x, dtype='float64'\), or"
+    with pytest.raises(TypeError, match=expected):
+        fn(W, X.astype(np.float32), Y)
+    with pytest.raises(TypeError, match=r"got float64\[2\] \(compile it for this type too\)"):
+        fn(W, W, Y)
+    with pytest.raises(ValueError, match="one length k of x and y, got 3 and 2"):
+        fn(W, X, Y[:2])
 
 
 def test_forms() -> None:
@@ -322,6 +334,19 @@ def test_numbers_from_outside_are_baked() -> None:
     expected, expected_bar = pb.value_and_grad(outside)(x)
     assert value == expected and x_bar.tobytes() == expected_bar.tobytes()
     assert "TABLE: `TABLE` of `outside`" in made.source
+
+
+def test_structures_from_outside_are_baked() -> None:
+    def over_all(x):
+        total = 0.0
+        for each in CHAIN:
+            total = total + np.sum(each.deep["w"] * x) * each.rate
+        return total
+
+    m = load(over_all, "x: f8[:]")
+    value, x_bar = m.over_all_value_and_grad(np.ones(3))
+    assert value == 18.0 and x_bar.tolist() == [0.0, 6.0, 12.0]
+    assert not m.CHAIN[1].deep["w"].flags.writeable
 
 
 def test_baked_values_stay_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import math
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -33,7 +33,6 @@ class Baked:
         self.unique = unique
         self.lines: list[str] = []
         self.said: list[str] = []  # what the header says
-        self.namespaces = False  # an object is baked as a namespace
         self._known: dict[tuple[str, str], str] = {}
 
     def constant(self, unit: Unit, name: str, path: Path, spec: Spec) -> str:
@@ -47,8 +46,7 @@ class Baked:
         if key not in self._known:
             made = self._known[key] = self.unique(name)
             self.lines += filled(f"{made} = {text}")
-            if isinstance(value, np.ndarray):
-                self.lines.append(f"{made}.flags.writeable = False")
+            self.lines += [f"{at}.flags.writeable = False" for at in _arrays(value, spec, made)]
             self.said.append(f"{made}: `{path}` of `{getattr(path.fn, '__name__', path.name)}`")
         return self._known[key]
 
@@ -67,7 +65,6 @@ class Baked:
         if spec.kind == "list":
             return f"[{', '.join(items)}]"
         if spec.kind == "new" and spec.meta[1] is not None:  # its attributes are all that is read
-            self.namespaces = True
             return f"SimpleNamespace({', '.join(f'{k}={v}' for (_, k), v in zip(steps, items, strict=True))})"
         return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
@@ -80,6 +77,17 @@ def filled(line: str) -> list[str]:
         return wrap(line)
     lines = textwrap.wrap(line, WIDTH, subsequent_indent=" " * 4, break_long_words=False)
     return ["# fmt: off", *lines, "# fmt: on"]
+
+
+def _arrays(value: Any, spec: Spec, at: str) -> Iterator[str]:
+    """The expressions of the arrays in a constant."""
+    if isinstance(spec, Node):
+        for step, item in zip(steps_of(spec), spec.items, strict=True):
+            kind, key = step
+            inner = f"{at}.{key}" if kind == "attr" else f"{at}[{literal(key)}]"
+            yield from _arrays(take_step(value, step), item, inner)
+    elif isinstance(value, np.ndarray):
+        yield at
 
 
 class NotBakedError(Exception):

@@ -30,7 +30,7 @@ def _describe(x: Any) -> str:
 def _mismatch(function: str, name: str, expected: str, got: Any) -> TypeError:
     """The error for an argument of another type."""
     dtype, bracket, _ = expected.partition("[")
-    array = bracket and dtype.isalnum()
+    array = bracket and dtype.isalnum() and str(getattr(got, "dtype", "")) != dtype
     ways = f"pass np.asarray({name}, dtype={dtype!r}), or " if array else ""
     said = f"{function} was compiled for {name}: {expected}, got {_describe(got)}"
     return TypeError(f"{said} ({ways}compile it for this type too)")
