@@ -141,3 +141,12 @@ def test_differences_and_their_error(function: Any, slope: float) -> None:
         found = derivative(function)
     assert abs(found.value - slope) <= max(4 * found.error, 1e-12 * abs(slope))
     assert found.error < 1e-6 * abs(slope)
+
+
+def test_the_place_of_an_error_is_looked_for_only_so_long(make: Any) -> None:
+    case = make(SMOOTH)
+    args = case.inputs()
+    bars = [3 * args[0] ** 2, 1.001 * np.exp(args[1])]
+    judge_ = Judge(case, args, case.kernel.module().loss(*args), [])
+    (verdict,) = judge_.verdicts({"only": Result(judge_.value, [bars])}, seconds=0.0).values()
+    assert (verdict.status, verdict.reason) == ("wrong", "somewhere in x, y")

@@ -76,6 +76,7 @@ class Judge:
         )
         self.rtol = RTOL_SINGLE if single else RTOL
         self.noise: float | None = None
+        self.deadline = 0.0  # when to give up looking for the place of an error
 
     # ------------------------------------------------------------------------------------------------- verdicts
 
@@ -84,6 +85,7 @@ class Judge:
 
         seconds  how long to look for further directions
         """
+        self.deadline = time.perf_counter() + 2 * seconds
         found = {name: self._form(result) for name, result in results.items()}
         sound = {name: results[name] for name, verdict in found.items() if verdict is None}
         probes = self._probes(list(sound.values()), seconds) if sound else []
@@ -245,6 +247,8 @@ class Judge:
             return abs(mine - found.value) - found.error
 
         while high - low > 1:
+            if time.perf_counter() > self.deadline:
+                return f"somewhere in {', '.join(self.names[k] for k in _within(counts, low, high))}"
             middle = (low + high) // 2
             low, high = (low, middle) if off(low, middle) > off(middle, high) else (middle, high)
         which = int(np.searchsorted(counts, low, side="right")) - 1
@@ -317,6 +321,11 @@ def _between(array: Any, start: int, stop: int) -> Any:
     """Which entries of an array, counted in order, lie in a range."""
     count = np.arange(np.size(array)).reshape(np.shape(array))
     return (count >= start) & (count < stop)
+
+
+def _within(counts: Any, low: int, high: int) -> list[int]:
+    """Which of some arrays, laid end to end at `counts`, a range of entries touches."""
+    return [k for k in range(len(counts) - 1) if counts[k] < high and counts[k + 1] > low]
 
 
 def _size(parts: list[Any], found: float) -> float:
