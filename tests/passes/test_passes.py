@@ -42,7 +42,7 @@ class SweepMaker(Maker):
             super().vector(scope)
             return
         call, bar, more = self.builder.call, self.pick(scope, "v"), self.pick(scope, "v")
-        match self.random.randrange(11):
+        match self.random.randrange(9):
             case 0:
                 out = call(core.scale, bar, Const(self.random.choice([1.0, 0.5])), hint="x_bar")
             case 1:
@@ -64,18 +64,9 @@ class SweepMaker(Maker):
                 scope["s"].append(call(core.accumulate, number, minus, hint="s_bar"))
                 return
             case 7:
-                spread = call(op(np.broadcast_to), self.pick(scope, "s"), call(core.shape, bar), hint="t_bar")
-                out = call(core.scale, spread, self.pick(scope, "s"), hint="x_bar")
-                out = call(OPERATORS["u-"], out, hint="x_bar") if self.random.random() < 0.5 else out
-            case 8:
                 minus = call(OPERATORS["u-"], call(core.scale, bar, more, hint="t_bar"), hint="t_bar")
                 scope["s"].append(call(op(np.sum), minus, hint="s_bar"))
                 return
-            case 9:
-                minus = call(OPERATORS["u-"], call(core.scale, bar, more, hint="t_bar"), hint="t_bar")
-                out = call(core.unbroadcast, minus, call(core.shape, more), hint="x_bar")
-                zeros = call(op(np.zeros_like), more)
-                out = call(core.accumulate, zeros, out, hint="x_bar")
             case _:
                 size = call(core.dim, bar, Const(0))
                 two = call(OPERATORS["+"], Const(1), Const(1))

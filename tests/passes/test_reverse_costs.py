@@ -93,6 +93,44 @@ def test_lengths_of_parameters_are_not_saved_in_each_iteration() -> None:
     assert "n_saved" not in text
 
 
+def scaled_in_place(x: Any, v: Any) -> Any:
+    y = x.copy()
+    for i in range(len(y)):
+        y[i] = y[i] * v
+    y[y > 0] = np.sqrt(y[y > 0])
+    return np.sum(y * y)
+
+
+def test_a_place_is_not_set_to_zero_before_it_is_added_to() -> None:
+    text = source(scaled_in_place, X, V)
+    assert "y_bar[i] = " in text
+    assert "= 0.0" not in text
+
+
+def added_in_place(x: Any, v: Any) -> Any:
+    y = x.copy()
+    for i in range(len(y)):
+        y[i] += v * i
+    return np.sum(y * y)
+
+
+def test_what_is_added_to_in_place_keeps_its_cotangent() -> None:
+    text = source(added_in_place, X, V)
+    assert "y_bar[i] = " not in text
+    assert "y_bar[i].copy()" not in text
+
+
+def repeated_places(x: Any) -> Any:
+    y = np.zeros(3)
+    y[[0, 0, 2]] = x[0]
+    y[[0, 0, 2]] = y[[0, 0, 2]] * 2.0
+    return np.sum(y**2)
+
+
+def test_places_that_repeat_are_added_to() -> None:
+    source(repeated_places, X)
+
+
 def moments(x: Any, y: Any) -> Any:
     return np.sum((np.cross(x, y) * 2.0 + x) ** 2)
 
