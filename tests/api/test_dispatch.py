@@ -210,6 +210,28 @@ def test_many_values_of_an_integer_needed_when_compiling() -> None:
     assert "more than 16 values of `n`" in str(caught[0].message)
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda x, k: np.concatenate([x, x * x], axis=k),
+        lambda x, k: np.concatenate([x, x * x], k),
+        lambda x, k: np.append(x, x, axis=k),
+        lambda x, k: np.take(x, [0, 1], axis=k),
+        lambda x, k: np.take_along_axis(x, np.argsort(x, axis=k), axis=k),
+        lambda x, k: np.split(x, [1], axis=k)[1],
+        lambda x, k: np.moveaxis(x, (k, 1 - k), (0, 1)),
+        lambda x, k: np.tensordot(x, x.T, axes=k),
+    ],
+)
+def test_an_axis_is_taken_by_value(part: Any) -> None:
+    def f(x, k):
+        return np.sum(part(x, k) ** 2)
+
+    x = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
+    for k in (1, 0):
+        pb.check_gradients(f, x, k)
+
+
 def test_a_fresh_function_at_each_call(compilations: list[str]) -> None:
     def apply(fn, x):
         return np.sum(fn(x))

@@ -192,6 +192,18 @@ def test_the_verifier_refuses(says: str) -> None:
         verify(wrong()[says])
 
 
+def test_the_verifier_accepts_lengths_that_came_to_be_known() -> None:
+    for known, length, accepted in ((4, Dim(-1, 0, True), True), (1, Dim(-1, 0, True), False), (4, 3, False)):
+        a = Var("a", Array(FLOAT64, (known,), True))
+        n = Var("n", replace(PY_INT, length=length))
+        program = Function("f", (Param("a", a),), Block((Call((n,), core.dim, (a, Const(0))),)), (n,))
+        if accepted:
+            verify(program)
+        else:
+            with pytest.raises(VerifyError, match="does not cover"):
+                verify(program)
+
+
 def test_the_verifier_accepts_random_programs() -> None:
     for seed in range(60):
         verify(Maker(seed).function("joint"))

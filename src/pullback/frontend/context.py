@@ -88,6 +88,9 @@ class Context(Protocol):
     def known(self, value: Value) -> Any:
         """The compile-time object, asking for a parameter to be made static if it is an integer parameter."""
 
+    def settle(self, value: Value) -> None:
+        """As `known`, but an integer that nothing could make static stays one of run time."""
+
     def is_known(self, value: Value) -> bool:
         """Whether the value is a compile-time object (without asking for it)."""
 

@@ -187,6 +187,15 @@ class Core(Storages):
             "use a constant, an int parameter, or a value that follows from shapes and types",
         )
 
+    def settle(self, value: Value) -> None:
+        """Ask for an integer, or those in a tuple, where a parameter or a loop could provide it."""
+        match value:
+            case TupleValue(items):
+                for item in items:
+                    self.settle(item)
+            case Num(operand) if isinstance(operand, Var):
+                self._ask(self.sources.get(operand, frozenset()))
+
     def _ask(self, sources: frozenset[Any]) -> None:
         for token in self.unrollable:
             if token in sources:

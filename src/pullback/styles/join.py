@@ -125,9 +125,7 @@ def below(a: Style, b: Style, free: Callable[[Dim], bool] = lambda dim: False) -
     a, b = numeric(a), numeric(b)
     match a, b:
         case Scalar(), Scalar():
-            return (
-                _number_below(a, b) and (b.weak is None or a.weak == b.weak) and b.length in (None, a.length)
-            )
+            return _number_below(a, b) and (b.weak is None or a.weak == b.weak) and _length_below(a, b, free)
         case Array(), Array():
             return _number_below(a, b) and (a.contiguous or not b.contiguous) and _axes_below(a, b, free)
         case Scalar(), Array():
@@ -146,6 +144,12 @@ def _number_below(a: Scalar | Array, b: Scalar | Array) -> bool:
     if b.dtype is not None:
         return a.dtype == b.dtype
     return max_kind(a.kind, b.kind) == b.kind
+
+
+def _length_below(a: Scalar, b: Scalar, free: Callable[[Dim], bool]) -> bool:
+    if b.length is None:
+        return True
+    return a.length is not None and _axis_below(a.length, b.length, free)
 
 
 def _axes_below(a: Array, b: Array, free: Callable[[Dim], bool]) -> bool:

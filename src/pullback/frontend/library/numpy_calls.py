@@ -32,6 +32,8 @@ _IDLE: dict[str, tuple[Any, ...]] = {
     "overwrite_input": (False,),
 }
 _ORDER_MATTERS = (np.ravel, np.reshape)
+# parameters that rules need when compiling: which axis it is decides about shapes
+_AXES = ("axis", "axes", "axis1", "axis2", "axisa", "axisb", "axisc", "source", "destination")
 _OUT_AT = {np.dot: 2, np.concatenate: 2, np.choose: 2, np.take: 3}
 
 
@@ -70,9 +72,17 @@ def _check_names(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> None:
 
 def plain_call(ctx: Context, fn: Any, args: Args, kwargs: Kwargs) -> Value:
     """Emit the operation."""
+    for name, value in _named(fn, args, kwargs):
+        if name in _AXES:
+            ctx.settle(value)
     operands = [_materialised(ctx, fn, a) for a in args]
     named = {k: _materialised(ctx, fn, v) for k, v in kwargs.items()}
     return ctx.call(operation(fn), operands, named)
+
+
+def _named(fn: Any, args: Args, kwargs: Kwargs) -> list[tuple[str, Value]]:
+    """The arguments by name, as far as the names are known."""
+    return [*zip(_parameters(fn) or (), args, strict=False), *kwargs.items()]
 
 
 def _materialised(ctx: Context, fn: Any, value: Value) -> Value:
