@@ -34,9 +34,9 @@ targets = ["model.py:roots"]
 
 def command_of_text(text: str) -> str:
     """The command in a module's header."""
-    found = re.search(r"^ +(pullback compile.*)$", text, re.M)
+    found = re.search(r"^ +(pullback compile(?:.*\\\n)*.*)$", text, re.M)
     assert found is not None
-    return found.group(1)
+    return re.sub(r" \\\n +", " ", found.group(1))
 
 
 def command_of(path: Path) -> str:

@@ -7,6 +7,7 @@ or `complex` is converted, so the statements also rebind a parameter where they 
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 from collections.abc import Callable
 from typing import Any
@@ -14,12 +15,11 @@ from typing import Any
 from pullback.aot.baked import NotBakedError, literal
 from pullback.aot.declared import Place
 from pullback.aot.hints import PYTHON, Axes, describe
+from pullback.aot.text import INDENT
 from pullback.backend.numpy.wrap import quoted
 from pullback.errors import ArgumentError
 from pullback.frontend.signature import Node, Spec, steps_of
 from pullback.styles.style import Array, Scalar, Static, not_one
-
-INDENT = "    "
 
 
 class Checks:
@@ -27,15 +27,25 @@ class Checks:
 
     use        says that a helper is used, and returns its name
     reference  the expression for an object that must be imported
+    of_class   what the function took from the class of an object, or found absent there
+    wide       an `np.float64` does what a Python float does
     """
 
     def __init__(
-        self, function: str, axes: Axes, use: Callable[[str], str], reference: Callable[[Any], str]
+        self,
+        function: str,
+        axes: Axes,
+        use: Callable[[str], str],
+        reference: Callable[[Any], str],
+        of_class: Callable[[type], tuple[str, ...]],
+        wide: bool,
     ) -> None:
         self.function = function
         self.axes = axes
         self.use = use
         self.reference = reference
+        self.of_class = of_class
+        self.wide = wide
         self.lines: list[str] = []
 
     def parameter(self, name: str, spec: Spec) -> None:
@@ -102,14 +112,12 @@ class Checks:
 
     def _number(self, at: str, spec: Scalar, fixed: bool) -> str:
         assert spec.dtype is not None
-        if fixed:
+        if fixed or not spec.weak or spec.kind != "f":
             kind = PYTHON[spec.kind] if spec.weak else f"np.{_scalar_type(spec)}"
             self._mismatch(f"not {self.use('_is_a')}({at}, {kind})", at, spec)
             return at
-        said = _double_quoted(f"{self.function!r}, {at!r}, {at}")
-        if spec.weak:
-            return f"{self.use(f'_as_{PYTHON[spec.kind]}')}({said})"
-        return f"{self.use('_as_scalar')}({said}, np.{_scalar_type(spec)})"
+        also = ", np.float64" if self.wide else ""
+        return f"{self.use('_as_float')}({_double_quoted(f'{self.function!r}, {at!r}')}, {at}{also})"
 
     def _static(self, at: str, spec: Static) -> None:
         value = spec.value
@@ -148,12 +156,24 @@ class Checks:
         cls = self.reference(spec.meta[0])
         self._mismatch(f"not {self.use('_is_a')}({at}, {cls})", at, spec)
         if spec.meta[1] is not None:
+            self._attributes(at, spec)
             for name, item in zip(spec.meta[1], spec.items, strict=True):
                 self._check(f"{at}.{name}", item, fixed=True)
             return at
         places = [f"{at}[{i}]" for i in range(len(spec.items))]
         items = [self._check(p, x) for p, x in zip(places, spec.items, strict=True)]
         return at if items == places else f"{cls}({', '.join(items)})"
+
+    def _attributes(self, at: str, spec: Node) -> None:
+        """An object has the attributes it was compiled for; a dataclass others too, which none of its methods sees."""
+        cls, names = spec.meta
+        of_class = self.of_class(cls)
+        helper = "_no_other_attributes"
+        if dataclasses.is_dataclass(cls):
+            helper, names = "_not_set", tuple(n for n in of_class if n not in names)
+        if names or helper == "_no_other_attributes":
+            said = _double_quoted(f"{self.function!r}, {at!r}")
+            self.lines.append(f"{INDENT}{self.use(helper)}({said}, {at}, {literal(names)})")
 
 
 def _scalar_type(spec: Array | Scalar) -> str:

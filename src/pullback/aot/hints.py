@@ -9,6 +9,7 @@ import numpy as np
 
 from pullback.aot.baked import literal
 from pullback.aot.declared import Declared, Place
+from pullback.aot.support import _is_literal
 from pullback.frontend.signature import Node, Spec, steps_of
 from pullback.ir.nodes import Const, Operand, Pack
 from pullback.styles.style import Array, Dim, ListOf, Scalar, Static, Style, Tup, not_one
@@ -157,12 +158,15 @@ def default_text(spec: Spec, default: Any, reference: Callable[[Any], str]) -> s
     if isinstance(spec, Static) and default is spec.value and (callable(default) or hasattr(default, "name")):
         return reference(default)
     if isinstance(spec, Static):
-        fits = type(default) is type(spec.value) and bool(default == spec.value)
-    elif isinstance(spec, Scalar) and (spec.weak or spec.dtype in _LONGEST):
+        fits = _is_literal(default, spec.value)
+    elif isinstance(spec, Scalar) and spec.weak:
         fits = type(default) in _PYTHON_NUMBERS[spec.kind]
+    elif isinstance(spec, Scalar):
+        fits = isinstance(default, np.generic) and default.dtype == spec.dtype
     else:
         fits = False
     plain = default is None or type(default) in (bool, int, float, complex, str, bytes)
+    plain = plain or isinstance(default, np.generic)
     return literal(default) if fits and plain else None
 
 
@@ -180,7 +184,6 @@ def _tuple_text(spec: Node, default: Any, reference: Callable[[Any], str]) -> st
 _PYTHON_NUMBERS: dict[str, tuple[type, ...]] = {
     "f": (float, int),
     "i": (int,),
-    "c": (complex, float, int),
+    "c": (complex,),
     "b": (bool,),
 }
-_LONGEST = tuple(map(np.dtype, ("float64", "int64", "complex128", "bool")))

@@ -21,6 +21,7 @@ from pullback.aot.hints import Hints
 from pullback.aot.imports import Imports, needs_compiler
 from pullback.aot.lint import exempted
 from pullback.aot.shown import html_of, places_in
+from pullback.aot.text import INDENT, command_lines, docstring, paragraph
 from pullback.aot.units import GRADIENTS, Private, Unit, compile_entry
 from pullback.aot.wrappers import Served, Wrappers
 from pullback.backend.numpy.module import emit_parts
@@ -81,9 +82,9 @@ class Module:
             ) from None
 
     def is_current(self, path: str | os.PathLike[str]) -> bool:
-        """Whether a file holds this module."""
+        """Whether a file holds this module, whatever its line ends are."""
         try:
-            return Path(path).read_bytes() == self.source.encode()
+            return Path(path).read_bytes().replace(b"\r\n", b"\n") == self.source.encode()
         except OSError:
             return False
 
@@ -151,12 +152,11 @@ class _Maker:
         namespace = {name: obj for name, obj in generated.namespace.items() if name in read}
         found = {key: place for u in self.units for key, place in u.places().items()}
         self.imports.add(namespace, self.units[0].compiled.lowered.function.loc, found)
-        head, *functions = generated.source.rstrip().split("\n\n\n")
-        self.helpers |= _imported_helpers(head) | self.imports.helpers
+        self.helpers |= {*generated.runtime, *self.imports.helpers}
         public = [text for u, s in zip(self.units, served, strict=True) for text in self._public(u, s)]
-        text = self._text(names, baked, public, functions)
+        text = self._text(names, baked, public, generated.texts)
         label = "_".join(u.label for u in self.units) + "_gradients"
-        places = places_in(text, generated.source, functions, generated.places)
+        places = places_in(text, generated.source, generated.texts, generated.places)
         return Module(text, names, label, tuple(u.fn for u in self.units), places)
 
     def unique(self, name: str) -> str:
@@ -229,7 +229,7 @@ class _Maker:
 
     # ------------------------------------------------------------------------------------------------- the text
 
-    def _text(self, names: Sequence[str], baked: Baked, public: list[str], private: list[str]) -> str:
+    def _text(self, names: Sequence[str], baked: Baked, public: Sequence[str], private: Sequence[str]) -> str:
         helpers = [HELPERS[h] for h in with_needed(self.helpers)]
         constants = [*self.imports.lines, *baked.lines]
         quoted = [f'"{name}"' for name in sorted(names)]
@@ -288,15 +288,6 @@ def _from(module: str, pairs: set[tuple[str, str]]) -> list[str]:
     return lines + [f"from {module} import {a} as {b}" for a, b in sorted(pairs) if a != b]
 
 
-def _imported_helpers(head: str) -> set[str]:
-    """The helpers that generated code imports."""
-    found: set[str] = set()
-    for stmt in ast.parse(head).body:
-        if isinstance(stmt, ast.ImportFrom):
-            found |= {alias.name for alias in stmt.names}
-    return found
-
-
 def header(units: Sequence[Unit], baked: Baked, imports: Imports, command: str, check: str) -> str:
     """The docstring of a module."""
     from pullback import __version__
@@ -304,21 +295,22 @@ def header(units: Sequence[Unit], baked: Baked, imports: Imports, command: str, 
     said = " and ".join(
         f"`{u.compiled.name}` ({str(u.compiled.lowered.function.loc).split(':')[0]})" for u in units
     )
-    lines = [f"Gradients of {said}, compiled ahead of time by pullback {__version__}.", ""]
-    lines += ["This file was made, and is made anew, by", "", f"    {command}", ""]
+    lines = [*paragraph(f"Gradients of {said}, compiled ahead of time by pullback {__version__}."), ""]
+    lines += ["This file was made, and is made anew, by", ""]
+    lines += [*[INDENT + line for line in command_lines(command)], ""]
     if check:
-        lines += [check, ""]
+        lines += [*paragraph(check), ""]
     lines.append("The types of the arguments:")
-    lines += [f"    {u.place}: {u.entry.declared.text}".replace("`", "").rstrip() for u in units]
+    for u in units:
+        lines += paragraph(f"{u.place}: {u.entry.declared.text}".replace("`", "").rstrip(), INDENT, INDENT)
     values = [*baked.said, *dict.fromkeys(text for u in units for text in u.folded())]
     if values:
         lines += ["", "Values from outside the functions, as they were when this file was made:"]
-        lines += [f"    {text}" for text in values]
+        lines += [line for text in values for line in paragraph(text, INDENT, INDENT)]
     if imports.of_users:
-        lines += ["", f"It imports NumPy and {', '.join(imports.of_users)}."]
+        lines += ["", *paragraph(f"It imports NumPy and {', '.join(imports.of_users)}.")]
         ours = [m for m in imports.of_users if needs_compiler(m)]
         lines += [f"It needs pullback where it runs, for {', '.join(ours)} imports that."] if ours else []
     else:
         lines += ["", "It needs NumPy alone."]
-    text = "\n".join(lines).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    return f'"""{text}\n"""'
+    return "\n".join(docstring(lines))

@@ -10,6 +10,7 @@ from pullback.aot.entries import Entry
 from pullback.aot.module import Module, make
 from pullback.api.argnums import Argnums
 from pullback.api.callables import target_of
+from pullback.backend.numpy.wrap import quoted
 from pullback.dispatch.tracebacks import brief
 from pullback.errors import ArgumentError
 
@@ -68,8 +69,8 @@ def _command(entries: Sequence[Entry]) -> str:
     if len(entries) == 1:
         (entry,) = entries
         fn = target_of(entry.fn).fn
-        return f'pullback.compile({fn.__qualname__}, "{entry.declared.text}"{_options(entry)})'
-    items = [f'({target_of(e.fn).fn.__qualname__}, "{e.declared.text}")' for e in entries]
+        return f"pullback.compile({fn.__qualname__}, {quoted(entry.declared.text)}{_options(entry)})"
+    items = [f"({target_of(e.fn).fn.__qualname__}, {quoted(e.declared.text)})" for e in entries]
     return f"pullback.compile([{', '.join(items)}]{_options(entries[0])})"
 
 

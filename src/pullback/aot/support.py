@@ -30,8 +30,14 @@ def _describe(x: Any) -> str:
 def _mismatch(function: str, name: str, expected: str, got: Any) -> TypeError:
     """The error for an argument of another type."""
     dtype, bracket, _ = expected.partition("[")
-    array = bracket and dtype.isalnum() and str(getattr(got, "dtype", "")) != dtype
-    ways = f"pass np.asarray({name}, dtype={dtype!r}), or " if array else ""
+    ways = ""
+    if bracket and dtype.isalnum() and str(getattr(got, "dtype", "")) != dtype:
+        ways = f"pass np.asarray({name}, dtype={dtype!r}), or "
+    elif isinstance(got, bool | int | float | complex | np.generic):
+        from_ = {"f": "iuf", "i": "iu", "u": "iu", "c": "iufc", "b": "b"}
+        kind = expected.removeprefix("np.")[:1]
+        if np.asarray(got).dtype.kind in from_.get(kind, ""):
+            ways = f"pass {expected}({name}), or "
     said = f"{function} was compiled for {name}: {expected}, got {_describe(got)}"
     return TypeError(f"{said} ({ways}compile it for this type too)")
 
@@ -48,8 +54,10 @@ def _is_array(x: Any, dtype: Any, rank: int) -> bool:
 
 
 def _is_literal(x: Any, value: Any) -> bool:
-    """Whether an argument is this very value, of the same type."""
-    return type(x) is type(value) and bool(x == value)
+    """Whether an argument is this very value, of the same type; 0.0 is not -0.0."""
+    if type(x) is not type(value):
+        return False
+    return bool(x == value if isinstance(x, int) else repr(x) == repr(value))
 
 
 def _is_sequence(x: Any, kind: Any, length: int) -> bool:
@@ -64,52 +72,32 @@ def _is_a(x: Any, kind: Any) -> bool:
 
 def _has_keys(x: Any, keys: tuple[Any, ...]) -> bool:
     """Whether an argument is a dict with these keys in this order."""
-    return type(x) is dict and tuple(x) == keys
+    return type(x) is dict and _is_literal(tuple(x), keys)
 
 
-def _as_float(function: str, name: str, x: Any) -> float:
-    """An argument as a Python float."""
+def _as_float(function: str, name: str, x: Any, *also: Any) -> float:
+    """An argument as a Python float: an int that it holds exactly, another class."""
     if type(x) is float:
         return x
-    if type(x) in (int, np.float64):
+    if type(x) in also or (type(x) is int and abs(x) <= 2**53):
         return float(x)
     raise _mismatch(function, name, "float", x)
 
 
-def _as_complex(function: str, name: str, x: Any) -> complex:
-    """An argument as a Python complex number."""
-    if type(x) in (complex, float, int, np.complex128, np.float64):
-        return complex(x)
-    raise _mismatch(function, name, "complex", x)
+def _no_other_attributes(function: str, name: str, x: Any, known: Any) -> None:
+    """An argument has no attributes of its own but those that it was compiled for."""
+    others = [n for n in getattr(x, "__dict__", ()) if n not in known]
+    if others:
+        said = f"{function} was compiled for {name} without the attribute {others[0]!r}"
+        raise TypeError(f"{said} (list it: `{others[0]}: any` where it is not used)")
 
 
-def _as_int(function: str, name: str, x: Any) -> int:
-    """An argument that is a Python int."""
-    if type(x) is int:
-        return x
-    raise _mismatch(function, name, "int", x)
-
-
-def _as_bool(function: str, name: str, x: Any) -> bool:
-    """An argument as a Python boolean."""
-    if type(x) in (bool, np.bool_):
-        return bool(x)
-    raise _mismatch(function, name, "bool", x)
-
-
-def _as_scalar(function: str, name: str, x: Any, dtype: Any) -> Any:
-    """An argument as a NumPy scalar; a Python number where that loses nothing."""
-    if type(x) is dtype:
-        return x
-    wide: dict[Any, tuple[Any, ...]] = {
-        np.float64: (float, int),
-        np.complex128: (complex, float, int),
-        np.int64: (int,),
-        np.bool_: (bool,),
-    }
-    if type(x) in wide.get(dtype, ()):
-        return dtype(x)
-    raise _mismatch(function, name, f"np.{dtype.__name__}", x)
+def _not_set(function: str, name: str, x: Any, of_class: Any) -> None:
+    """An argument has no attributes of its own in place of those of its class."""
+    others = [n for n in getattr(x, "__dict__", ()) if n in of_class]
+    if others:
+        said = f"{function} was compiled for {name} without an own {others[0]!r}"
+        raise TypeError(f"{said} (make it a field of the class)")
 
 
 def _lengths(function: str, axis: str, m: int, n: int) -> ValueError:

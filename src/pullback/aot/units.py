@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from pullback.aot.entries import Entry
+from pullback.aot.narrow import is_narrow
 from pullback.api.argnums import Arguments, is_single
 from pullback.api.callables import target_of
 from pullback.backend.numpy.module import Part, has_products
@@ -93,6 +94,18 @@ class Unit:
                 found.append(f"`{path}` of `{getattr(path.fn, '__name__', path.name)}`: {value!r}")
         return found
 
+    def of_class(self, cls: type) -> tuple[str, ...]:
+        """What the function took from a class for its instances, or found absent there."""
+        guards = self.compiled.lowered.environment.guards.values()
+        paths = [g.path for g in guards if g.path.kind == "object" and g.path.fn is cls]
+        found = [key for p in paths for kind, key in p.steps[:1] if kind in ("attr", "has")]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it computes with numbers narrower than those of Python."""
+        return is_narrow(_with_callees(self.compiled.lowered.function))
+
     @property
     def joint(self) -> bool:
         """Whether gradients are computed by the joint function; one with effects runs once, as the pair."""
@@ -141,7 +154,7 @@ def compile_entry(entry: Entry) -> Unit:
         _check_parameters(compiled, request)
     proved = True
     if set(GRADIENTS).intersection(entry.forms):
-        proved = check_scalar(fn.__name__, compiled.lowered.function.results[0], entry.has_aux)
+        proved = check_scalar(fn.__name__, compiled.lowered.function, entry.has_aux)
     return Unit(entry, fn, header, compiled, request, proved)
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pullback.aot.checks import INDENT, Checks
+from pullback.aot.checks import Checks
 from pullback.aot.hints import Axes, Hints, default_text, describe
+from pullback.aot.text import INDENT, docstring, paragraph
 from pullback.aot.trees import arrays, below, is_object, packs
 from pullback.aot.units import Unit
 from pullback.backend.numpy.wrap import quoted, wrapped
@@ -82,8 +83,7 @@ class Wrappers:
         body += self._gradient(value, grads)
         hint, returns = self._gradient_hint(), f"the gradient {self._like()}"
         if unit.entry.has_aux:
-            assert isinstance(unit.result, Pack)
-            hint = f"tuple[{hint}, {self.hints.operand(unit.result.items[1])}]"
+            hint = f"tuple[{hint}, {self.hints.operand(self._part_of_result(1))}]"
             returns += ", and what the function returns beside its value"
             body.append(f"return {grads}, {value}[1]")
         else:
@@ -115,20 +115,19 @@ class Wrappers:
             *self._end(self._gradient_hint()),
         ]
         said = [
-            f'    """{doc}',
+            *paragraph(doc),
             "",
-            "    Arguments:",
-            f"        residuals: from `{self.unit.label}_primal`",
-            "        value_bar: of the structure and the shapes of the value",
+            "Arguments:",
+            f"    residuals: from `{self.unit.label}_primal`",
+            "    value_bar: of the structure and the shapes of the value",
             "",
-            f"    Returns the cotangents {self._like()}.",
+            f"Returns the cotangents {self._like()}.",
             "",
-            "    Raises TypeError or ValueError for a cotangent that does not fit the value.",
-            '    """',
+            "Raises TypeError or ValueError for a cotangent that does not fit the value.",
         ]
         body = self._pull("saved", "value_bar", "template", "bars")
         lines = ["template, saved = residuals", *body, "return bars"]
-        return "\n".join([*head, *said, _wrapped([INDENT + line for line in lines])])
+        return "\n".join([*head, *docstring(said, INDENT), _wrapped([INDENT + line for line in lines])])
 
     def vjp(self) -> str:
         """`loss_vjp`."""
@@ -186,10 +185,14 @@ class Wrappers:
         """What a cotangent of the value must look like."""
         result = self.unit.result
         if self.unit.entry.has_aux:
-            assert isinstance(result, Pack)
-            result, value = result.items[0], f"{value}[0]"
+            result, value = self._part_of_result(0), f"{value}[0]"
         classes = dict.fromkeys(self.reference(p.meta[0]) for p in packs(result) if is_object(p))
         return f"{self.use('_template')}({', '.join([value, *classes])})"
+
+    def _part_of_result(self, i: int) -> Operand:
+        """The value, or what is beside it; of a function that always raises there is neither."""
+        result = self.unit.result
+        return result.items[i] if isinstance(result, Pack) else result
 
     def _pull(self, residuals: str, bar: str, template: str, bars: str) -> list[str]:
         return [f"{bar} = {self.use('_seed')}({template}, {bar})", *self._swept(residuals, bar, bars)]
@@ -230,12 +233,13 @@ class Wrappers:
 
     def _checked(self, form: str) -> list[str]:
         """The checks of the arguments."""
-        checks = Checks(f"{self.unit.label}_{form}", self.axes, self.use, self.reference)
-        for name, spec in self.unit.specs:
-            checks.parameter(name, spec)
+        name, unit = f"{self.unit.label}_{form}", self.unit
+        checks = Checks(name, self.axes, self.use, self.reference, unit.of_class, not unit.narrow)
+        for parameter, spec in unit.specs:
+            checks.parameter(parameter, spec)
         checks.lengths()
         lines = [line.removeprefix(INDENT) for line in checks.lines]
-        return lines + self._overlaps(f"{self.unit.label}_{form}")
+        return lines + self._overlaps(name)
 
     def _overlaps(self, function: str) -> list[str]:
         """A parameter that the function writes shares memory with no other array."""
@@ -278,12 +282,13 @@ class Wrappers:
             if parameters
             else [f"def {self.unit.label}_{form}() -> {hint}:"]
         )
-        said = [f'    """{doc}', "", *self._said_of_arguments(), *_filled(f"Returns {returns}."), ""]
-        said += _filled(
+        said = [*paragraph(doc), "", *self._said_of_arguments(), *paragraph(f"Returns {returns}."), ""]
+        said += paragraph(
             "Raises TypeError for arguments of other types, ValueError for other values and lengths."
         )
-        said.append('    """')
-        return "\n".join([_wrapped(lines), *said, _wrapped([f"{INDENT}{x}" if x else "" for x in body])])
+        return "\n".join(
+            [_wrapped(lines), *docstring(said, INDENT), _wrapped([f"{INDENT}{x}" if x else "" for x in body])]
+        )
 
     def _header(self) -> list[str]:
         """The parameters, one a line."""
@@ -333,8 +338,12 @@ class Wrappers:
         )
 
     def _said_of_arguments(self) -> list[str]:
-        lines = [f"    {name}: {describe(spec, self.axes)}" for name, spec in self.unit.specs]
-        return ["    Arguments:", *[INDENT + line for line in lines], ""] if lines else []
+        lines = [
+            line
+            for name, spec in self.unit.specs
+            for line in paragraph(f"{name}: {describe(spec, self.axes)}", INDENT, INDENT)
+        ]
+        return ["Arguments:", *lines, ""] if lines else []
 
     def _said(self, operand: Operand) -> str:
         """What a result is."""
@@ -370,17 +379,6 @@ class Wrappers:
             if several
             else "in the type and shape of that argument"
         )
-
-
-def _filled(text: str) -> list[str]:
-    """A paragraph of a docstring."""
-    lines, line = [], INDENT.rstrip("\n")
-    for word in text.split():
-        if len(line) + len(word) + 1 > 86 and line.strip():
-            lines.append(line)
-            line = INDENT.rstrip("\n")
-        line += f" {word}" if line.strip() else word
-    return [*lines, line]
 
 
 def _wrapped(lines: list[str]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from pullback.api.argnums import Arguments, Asked, Given, Path, is_single
 from pullback.api.callables import target_of
 from pullback.dispatch.binding import ABSENT, Front, header_of, make_binder
-from pullback.dispatch.checks import always_raises, check_overlap, check_scalar, check_value
+from pullback.dispatch.checks import check_overlap, check_scalar, check_value
 from pullback.dispatch.dispatcher import Dispatcher, dispatcher_for
 from pullback.dispatch.entry import NoEntry, make_entry
 from pullback.dispatch.finite import finite
@@ -135,9 +135,7 @@ class Gradient:
         variant, extended = self.find(values)
         if variant.scalar is None:
             function = variant.compiled.lowered.function
-            variant.scalar = not always_raises(function) and check_scalar(
-                self.header.name, function.results[0], self.has_aux
-            )
+            variant.scalar = check_scalar(self.header.name, function, self.has_aux)
         if id(variant) not in self._entries and variant.scalar and not variant.effects:
             self._specialise(variant)
         code = self._entries.get(id(variant))

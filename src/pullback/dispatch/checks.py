@@ -10,10 +10,10 @@ from pullback.dispatch.variants import Variant
 from pullback.errors import ArgumentError, OverlapError
 from pullback.frontend.signature import leaves
 from pullback.frontend.subclassed import base_of
-from pullback.ir import core_ops as core
-from pullback.ir.nodes import Call, Const, Function, Operand, Pack, Var
+from pullback.ir.nodes import Const, Function, Operand, Pack, Var
 from pullback.ir.walk import variables
 from pullback.styles.style import Array, ListOf, Scalar, Tup, differentiable, kind, numeric
+from pullback.transform.gradient import always_raises, differentiated
 
 
 def part_of(tree: Operand, path: tuple[int, ...]) -> Operand:
@@ -53,17 +53,11 @@ def check_parameter(name: str, tree: Operand) -> None:
         raise ArgumentError(f"`{name}` holds no float and has no gradient", hint="leave it out of argnums")
 
 
-def always_raises(function: Function) -> bool:
-    """Whether a function ends in an exception on every path: what it returns is then of no interest."""
-    return any(isinstance(s, Call) and s.op is core.raise_ for s in function.body.stmts)
-
-
-def check_scalar(name: str, result: Operand, has_aux: bool) -> bool:
+def check_scalar(name: str, function: Function, has_aux: bool) -> bool:
     """The gradient is of a real scalar.  Whether its style proves that it is one."""
-    if has_aux:
-        if not (isinstance(result, Pack) and result.kind == "tuple" and len(result.items) == 2):
-            raise ArgumentError(f"has_aux=True: `{name}` must return a tuple (value, aux)")
-        result = result.items[0]
+    if always_raises(function):
+        return False
+    result = differentiated(function, has_aux)
     if isinstance(result, Pack):
         raise ArgumentError(
             f"`{name}` returns a {result.meta[0].__name__ if result.kind == 'new' else result.kind}; "

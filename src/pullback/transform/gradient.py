@@ -15,6 +15,7 @@ from pullback.analysis.activity import active_variables
 from pullback.analysis.binding import maybe_unbound
 from pullback.analysis.distinct import distinct_indices
 from pullback.analysis.late import late_reads
+from pullback.errors import ArgumentError
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
 from pullback.ir.nodes import Block, Call, Const, Function, Operand, Pack, Param, Stmt, Var
@@ -48,18 +49,27 @@ class _Swept:
     again: list[tuple[Var, Call]]
 
 
-def _differentiated(function: Function, request: Request) -> Operand:
-    """The part of the result that is differentiated."""
+def always_raises(function: Function) -> bool:
+    """Whether a function ends in an exception on every path: what it returns is then of no interest."""
+    return any(isinstance(s, Call) and s.op is core.raise_ for s in function.body.stmts)
+
+
+def differentiated(function: Function, has_aux: bool) -> Operand:
+    """The part of the result that is differentiated.  Raises ArgumentError where there is no such part."""
     (result,) = function.results
-    if not request.has_aux:
+    if not has_aux or always_raises(function):
         return result
-    assert isinstance(result, Pack)
+    if not (isinstance(result, Pack) and result.kind == "tuple" and len(result.items) == 2):
+        raise ArgumentError(
+            f"has_aux=True: `{function.name}` must return a tuple (value, aux)",
+            hint="return both in a tuple, or leave has_aux out",
+        )
     return result.items[0]
 
 
 def _sweep(function: Function, request: Request, chosen: Choices, seed: Operand) -> _Swept:
     """Reverse a function, from the cotangent `seed` of its differentiated result."""
-    result = _differentiated(function, request)
+    result = differentiated(function, request.has_aux)
     trees = [_at(function, path) for path in request.wrt]
     wrt = [v for tree in trees for v in variables(tree)]
     active = active_variables(function, wrt, [result], chosen.is_constant)
@@ -106,7 +116,7 @@ def _cotangent(builder: Builder, tree: Operand, sweep: Sweep) -> Operand:
 
 def joint(function: Function, request: Request, chosen: Choices) -> Function:
     """`value_and_grad` as one function; the seed is 1."""
-    result = _differentiated(function, request)
+    result = differentiated(function, request.has_aux)
     swept = _sweep(function, request, chosen, _one(result))
     return Function(
         f"{function.name}_value_and_grad",
@@ -130,7 +140,7 @@ def _one(result: Operand) -> Operand:
 
 def pair(function: Function, request: Request, chosen: Choices) -> tuple[Function, Function]:
     """The primal, which also returns the residuals, and the pullback, which takes them."""
-    result = _differentiated(function, request)
+    result = differentiated(function, request.has_aux)
     seed = _seed_parameter(result, "value")
     swept = _sweep(function, request, chosen, seed)
     heads = tuple(param_variables(function.params))
@@ -183,7 +193,9 @@ def callee_pair(
 
 def recomputed(function: Function, request: Request, chosen: Choices) -> tuple[tuple[Var, Call], ...]:
     """The values that the pullback computes again rather than has saved, each with the call that gives it."""
-    swept = _sweep(function, request, chosen, _seed_parameter(_differentiated(function, request), "value"))
+    swept = _sweep(
+        function, request, chosen, _seed_parameter(differentiated(function, request.has_aux), "value")
+    )
     heads = tuple(param_variables(function.params))
     needs = resolve(swept.forward, heads, swept.reverse, (swept.grads,), {})
     return (*needs.again, *swept.again)

@@ -45,6 +45,8 @@ class Generated:
     has_products: bool = False  # products that `guarded` spells otherwise
     places: Mapping[int, Loc] = field(default_factory=dict)  # the user's place by line of the source
     functions: tuple[Function, ...] = ()  # as they are printed
+    texts: tuple[str, ...] = ()  # the text of each function
+    runtime: tuple[str, ...] = ()  # the functions of the runtime that the source imports
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +114,18 @@ class _Module:
         products = any(map(has_products, self.functions))
         results = self.functions[0].results
         lines = lines_of(module, printed, text, self.places)
-        facts = (tuple(self.copies), names, results, products, lines, tuple(self.functions))
-        return Generated(text, self.globals.namespace, *facts)
+        return Generated(
+            text,
+            self.globals.namespace,
+            tuple(self.copies),
+            names,
+            results,
+            products,
+            lines,
+            tuple(self.functions),
+            tuple(_texts(printed, text)),
+            tuple(sorted(self.globals.runtime)),
+        )
 
     def _imports(self) -> Iterator[ast.stmt]:
         if "math" in self.globals.modules:
@@ -191,6 +203,14 @@ def _part(module: Globals, pack: Pack, i: int, base: ast.expr) -> ast.expr:
     if pack.kind == "new" and pack.meta[1] is not None:
         return ast.Attribute(base, pack.meta[1][i], ast.Load())
     return ast.Subscript(base, ast.Constant(i), ast.Load())
+
+
+def _texts(printed: ast.Module, text: str) -> Iterator[str]:
+    """The text of each function of a module."""
+    lines = text.split("\n")
+    for stmt in printed.body:
+        if isinstance(stmt, ast.FunctionDef):
+            yield "\n".join(lines[stmt.lineno - 1 : stmt.end_lineno])
 
 
 def _result(results: Sequence[Operand]) -> Operand:

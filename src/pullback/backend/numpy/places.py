@@ -40,7 +40,7 @@ def _mark(found: dict[int, Loc], statement: ast.stmt, loc: Loc | None) -> None:
 
 def _with_comments(found: dict[int, Loc], text: str) -> dict[int, Loc]:
     below: Loc | None = None
-    lines = text.splitlines()
+    lines = text.split("\n")
     for number in range(len(lines), 0, -1):
         if lines[number - 1].lstrip().startswith("#"):
             found.pop(number, None)

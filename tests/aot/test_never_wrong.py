@@ -1,0 +1,272 @@
+"""Standalone modules compute what the plain function computes, or refuse."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import pullback as pb
+from pullback.aot import support
+from pullback.aot.text import command_lines, docstring
+
+
+class Scaled:
+    K = 2.0
+
+    def __init__(self) -> None:
+        self.w = np.ones(3)
+
+    def factor(self):
+        return 1.0
+
+    def loss(self, x):
+        more = 10.0 if hasattr(self, "extra") else 1.0
+        return self.K * self.factor() * more * np.sum(self.w * x)
+
+
+@dataclass
+class Fielded:
+    w: np.ndarray
+    K: ClassVar[float] = 2.0
+
+    def __post_init__(self) -> None:
+        self.length = len(self.w)
+
+    def factor(self):
+        return 1.0
+
+    def loss(self, x):
+        more = 10.0 if hasattr(self, "extra") else 1.0
+        return self.K * self.factor() * more * np.sum(self.w * x)
+
+
+def function(f: Any, sig: str | None = None, **options: Any) -> Any:
+    made = pb.compile(f, sig, **options)
+    return getattr(made.load(), made.names[0])
+
+
+# ---------------------------------------------------------------------------------------------------- the text
+
+
+def test_a_module_without_imports_keeps_its_first_function() -> None:
+    def first(a: float, b: float):
+        return a - b
+
+    def second(a: float):
+        return a * a * a
+
+    assert function(first)(3.0, 1.0) == (2.0, 1.0)
+    m = pb.compile([(first, "a: float, b: float"), (second, "a: float")], argnums=0).load()
+    assert m.first_value_and_grad(3.0, 1.0) == (2.0, 1.0)
+    assert m.second_value_and_grad(2.0) == (8.0, 12.0)
+
+
+ODD = (
+    '"""',
+    "a \\ b",
+    "line\nbreak",
+    'it\'s "so"',
+    "\\",
+    '"',
+    "'''",
+    'ends with "',
+    "tab\tin",
+    "\x0c form\u2028feed",
+)
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_texts_in_literals_keys_defaults_and_constants(text: str) -> None:
+    spaces: dict[str, Any] = {"np": np, "TEXT": text}
+    code = f"def odd(x, d, mode={text!r}):\n    return np.sum(x) * d[{text!r}] * (2.0 if mode == {text!r} else 3.0)\n"
+    import linecache
+
+    linecache.cache["<odd>"] = (len(code), None, code.splitlines(keepends=True), "<odd>")
+    exec(compile(code, "<odd>", "exec"), spaces)
+    fn = function(spaces["odd"], f"x: f8[:], d: {{{text!r}: float}}, mode: {text!r}")
+    assert fn(np.ones(2), {text: 3.0})[0] == 12.0
+    with pytest.raises(ValueError, match="was compiled for"):
+        fn(np.ones(2), {text: 3.0}, text + "!")
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_docstrings_read_back(text: str) -> None:
+    lines = ["First.", "", *text.split("\n"), "last"]
+    source = "\n".join(["def f():", *docstring(lines, "    ")])
+    (made,) = ast.parse(source).body
+    assert isinstance(made, ast.FunctionDef)
+    (said,) = made.body
+    assert isinstance(said, ast.Expr) and isinstance(said.value, ast.Constant)
+    assert said.value.value == "\n    ".join(lines).replace("\n    \n", "\n\n") + "\n    "
+
+
+def test_long_commands_are_broken_where_they_still_run() -> None:
+    signature = ", ".join(f"a{i}: f8[n]" for i in range(30))
+    call = f'pullback.compile(f, "{signature}", argnums=(0, 1))'
+    lines = command_lines(call)
+    assert max(map(len, lines)) <= 84
+    assert ast.dump(ast.parse("\n".join(lines))) == ast.dump(ast.parse(call))
+    lines = command_lines(f'pullback compile model.py:f -o grad.py --sig "{signature}" --wrt a0,a1')
+    assert max(map(len, lines)) <= 86
+    joined = " ".join(line.strip().removesuffix("\\").strip() for line in lines)
+    assert joined == f'pullback compile model.py:f -o grad.py --sig "{signature}" --wrt a0,a1'
+
+
+# ------------------------------------------------------------------------------------------------------ objects
+
+
+@pytest.mark.parametrize(("cls", "make"), [(Scaled, Scaled), (Fielded, lambda: Fielded(np.ones(3)))])
+def test_attributes_that_hide_those_of_the_class(cls: type, make: Any) -> None:
+    sig = f"self: {cls.__name__}(w: f8[:]), x: f8[:]"
+    fn = function(cls.loss, sig, argnums="x")  # type: ignore[attr-defined]
+    assert fn(make(), np.ones(3))[0] == 6.0
+    for name, value in (("K", 3.0), ("factor", lambda: 5.0), ("extra", 1)):
+        changed = make()
+        setattr(changed, name, value)
+        with pytest.raises(TypeError, match=f"{name!r}"):
+            fn(changed, np.ones(3))
+
+
+def test_attributes_that_are_listed_may_be_there() -> None:
+    fn = function(Scaled.loss, "self: Scaled(w: f8[:], note: any), x: f8[:]", argnums="x")
+    noted = Scaled()
+    noted.note = "n"  # type: ignore[attr-defined]
+    assert fn(noted, np.ones(3))[0] == 6.0
+
+
+# ------------------------------------------------------------------------------------------------------ numbers
+
+
+def test_literals_with_sign() -> None:
+    def sign(x, zero=0.0):
+        return np.sum(x) * np.copysign(1.0, zero)
+
+    fn = function(sign, "x: f8[:], zero: 0.0")
+    assert fn(np.ones(2))[0] == 2.0
+    with pytest.raises(ValueError, match=r"zero: 0\.0, got -0\.0"):
+        fn(np.ones(2), -0.0)
+
+    def minus(x, zero=-0.0):
+        return np.sum(x) * np.copysign(1.0, zero)
+
+    assert "zero: float = " not in pb.compile(minus, "x: f8[:], zero: 0.0").source
+
+
+def test_literals() -> None:
+    same = [
+        0.0,
+        -0.0,
+        float("nan"),
+        1,
+        True,
+        1.0,
+        (0.0,),
+        (-0.0,),
+        1j,
+        -1j,
+        np.float64(0.0),
+        np.float64(-0.0),
+        "1",
+    ]
+    for i, a in enumerate(same):
+        for j, b in enumerate(same):
+            assert support._is_literal(a, b) is (i == j)
+
+
+class Count(enum.IntEnum):
+    ONE = 1
+
+
+def test_numbers_are_converted_only_where_nothing_changes() -> None:
+    def scaled(x, c):
+        return np.sum(c * x)
+
+    for dtype, also in (("f8", True), ("f4", False), ("c8", False), ("i4", True)):
+        fn = function(scaled, f"x: {dtype}[:], c: float", argnums="c", forms="vjp")
+        x = np.ones(2, dtype)
+        assert fn(x, 0.1)[0].dtype == scaled(x, 0.1).dtype
+        if also:
+            assert fn(x, np.float64(0.1))[0].dtype == scaled(x, np.float64(0.1)).dtype
+        else:
+            with pytest.raises(TypeError, match=r"pass float\(c\), or"):
+                fn(x, np.float64(0.1))
+
+    def inside(x, c):
+        return np.sum(x.astype(np.float32) * c)
+
+    def compared(x, c):
+        return np.sum(x) if np.float32(0.1) == c else 2.0 * np.sum(x)
+
+    for f in (inside, compared):
+        with pytest.raises(TypeError, match=r"pass float\(c\), or"):
+            function(f, "x: f8[:], c: float")(np.ones(2), np.float64(0.1))
+    for sig, wrong, way in (
+        ("f8", 0.1, r"pass np\.float64\(c\), or"),
+        ("complex", 1.0, r"pass complex\(c\), or"),
+        ("float", 1j, r"complex \(compile"),
+        ("float", 2**53 + 1, r"int \("),
+        ("float", Count.ONE, r"Count \("),
+    ):
+        with pytest.raises(TypeError, match=way):
+            function(scaled, f"x: f8[:], c: {sig}", forms="vjp")(np.ones(2), wrong)
+
+
+# --------------------------------------------------------------------------------------------------- exceptions
+
+
+@pytest.mark.parametrize("has_aux", [False, True])
+def test_a_function_that_always_raises(has_aux: bool) -> None:
+    def never(x):
+        if np.sum(x) > 0:
+            raise ValueError("positive")
+        raise KeyError("other")
+
+    forms = ("value_and_grad", "grad", "pair", "vjp")
+    m = pb.compile(never, "x: f8[:]", has_aux=has_aux, forms=forms).load()
+    for call in (m.never_value_and_grad, m.never_grad, m.never_primal, m.never_vjp):
+        with pytest.raises(ValueError, match="positive"):
+            call(np.ones(2))
+        with pytest.raises(KeyError):
+            call(-np.ones(2))
+    with pytest.raises(ValueError, match="positive"):
+        pb.value_and_grad(never, has_aux=has_aux)(np.ones(2))
+    with pytest.raises(ValueError, match="positive"):
+        pb.vjp(never, np.ones(2), has_aux=has_aux)
+
+
+def test_has_aux_needs_a_tuple_of_two() -> None:
+    def bare(x):
+        return np.sum(x)
+
+    def listed(x):
+        return [np.sum(x), x]
+
+    for f in (bare, listed):
+        for ask in (
+            lambda f=f: pb.vjp(f, np.ones(2), has_aux=True),
+            lambda f=f: pb.compile(f, "x: f8[:]", has_aux=True, forms="pair"),
+            lambda f=f: pb.grad(f, has_aux=True)(np.ones(2)),
+        ):
+            with pytest.raises(pb.ArgumentError, match="must return a tuple"):
+                ask()
+
+
+# -------------------------------------------------------------------------------------------------------- files
+
+
+def test_line_ends_do_not_make_a_file_stale(tmp_path: Path) -> None:
+    def plain(x):
+        return np.sum(x)
+
+    made = pb.compile(plain, "x: f8[:]")
+    path = tmp_path / "plain.py"
+    path.write_bytes(made.source.replace("\n", "\r\n").encode())
+    assert made.is_current(path)
+    path.write_bytes(made.source.replace("\n", "\r\n\n").encode())
+    assert not made.is_current(path)
