@@ -19,6 +19,7 @@ from pullback.aot.targets import is_file, resolve, searching
 from pullback.cli.loading import EXAMPLE, SIG, WRT, Subject, example_of, subject, with_json
 from pullback.cli.output import note, print_json, shown, users_code
 from pullback.cli.project import FORMS, Project, Wanted, project_at, root_of
+from pullback.cli.standins import outputs_near, standing_in
 from pullback.errors import ArgumentError
 
 STDOUT = "-"
@@ -148,9 +149,10 @@ def _given(
         for target, sig, example, wrt, label in zip_longest(targets, sigs, examples, spread, labels)
     ]
     path = None if output == STDOUT else Path(output)
-    subjects = [_subject(w, None) for w in wanted]
-    command = _canonical(wanted, subjects, path)
-    return Job(path, make(_entries(wanted, subjects), command, CHECK))
+    with standing_in([*([path] if path else []), *outputs_near(Path.cwd())]):
+        subjects = [_subject(w, None) for w in wanted]
+        command = _canonical(wanted, subjects, path)
+        return Job(path, make(_entries(wanted, subjects), command, CHECK))
 
 
 def _nothing_else(*options: Any) -> None:
@@ -165,6 +167,7 @@ def _nothing_else(*options: Any) -> None:
 def _listed(project: Project) -> Iterator[Job]:
     """The modules that a project lists."""
     with ExitStack() as stack:
+        stack.enter_context(standing_in(listed.output for listed in project.modules))
         for folder in project.pythonpath:
             stack.enter_context(searching(folder))
         for listed in project.modules:

@@ -14,6 +14,7 @@ import click
 from pullback.aot.declared import Declared, from_annotations, from_example, from_text
 from pullback.aot.targets import Target, resolve, resolve_object
 from pullback.cli.output import guarded, users_code
+from pullback.cli.standins import outputs_near, standing_in
 from pullback.dispatch.binding import header_of
 from pullback.dispatch.checks import check_parameter, part_of
 from pullback.errors import ArgumentError, SignatureError
@@ -95,7 +96,7 @@ def load(
     text: str, sig: str | None, example: str | None, wrt: tuple[str, ...], has_aux: bool = False
 ) -> Subject:
     """The subject that a command's arguments name.  Raises TargetError, SignatureError, ArgumentError."""
-    with users_code(f"importing `{text}`"):
+    with users_code(f"importing `{text}`"), standing_in(outputs_near(Path.cwd())):
         target = resolve(text)
         given = example_of(example) if example else None
     return subject(target, sig, given, wrt, has_aux)
