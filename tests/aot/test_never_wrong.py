@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import linecache
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -85,8 +86,6 @@ ODD = (
 def test_texts_in_literals_keys_defaults_and_constants(text: str) -> None:
     spaces: dict[str, Any] = {"np": np, "TEXT": text}
     code = f"def odd(x, d, mode={text!r}):\n    return np.sum(x) * d[{text!r}] * (2.0 if mode == {text!r} else 3.0)\n"
-    import linecache
-
     linecache.cache["<odd>"] = (len(code), None, code.splitlines(keepends=True), "<odd>")
     exec(compile(code, "<odd>", "exec"), spaces)
     fn = function(spaces["odd"], f"x: f8[:], d: {{{text!r}: float}}, mode: {text!r}")
@@ -270,3 +269,79 @@ def test_line_ends_do_not_make_a_file_stale(tmp_path: Path) -> None:
     assert made.is_current(path)
     path.write_bytes(made.source.replace("\n", "\r\n\n").encode())
     assert not made.is_current(path)
+
+
+# ------------------------------------------------------------------------------------------- what the header says
+
+FLAG = True
+COUNT = 2
+CONFIG = {"mode": "fast", "names": frozenset({"b", "a"})}
+SHAPE = (2, 3)
+NARROW = np.dtype("f4")
+BASE = np.ones(3)
+
+
+class Model:
+    rate = 2.0
+
+    @property
+    def twice(self):
+        return self.w * 2
+
+    def half(self):
+        return 0.5
+
+    @staticmethod
+    def same(x):
+        return x
+
+    def loss(self, x):
+        y = self.same(x) * self.twice * self.half() * self.rate
+        if FLAG and CONFIG["mode"] == "fast":
+            y = y.astype(NARROW)
+        return np.sum(np.sum(y, axis=COUNT - 1)) + np.sum(np.zeros(SHAPE))
+
+
+def test_the_header_says_what_was_used_by_value() -> None:
+    source = pb.compile(Model.loss, "self: Model(w: f8[:]), x: f8[:, :]", argnums="x").source
+    head = ast.get_docstring(ast.parse(source)) or ""
+    said = [
+        line.strip()
+        for line in head.split("were when this file was made:\n")[1].split("\n\n")[0].splitlines()
+    ]
+    for line in (
+        "`Model.twice`: its code",
+        "`Model.half`: its code",
+        "`Model.same`: its code",
+        "`Model.rate`: 2.0",
+        "`FLAG` of `loss`: True",
+        "`COUNT` of `loss`: 2",
+        "`NARROW` of `loss`: dtype('float32')",
+        "`CONFIG` of `loss`: {'mode': 'fast', 'names': frozenset({'a', 'b'})}",
+        "SHAPE: `SHAPE` of `loss`",
+    ):
+        assert line in said, head
+
+
+def test_the_header_says_of_which_numpy_the_code_is() -> None:
+    def number(x):
+        return float(x.reshape(-1)[:1]) * np.sum(x)
+
+    def plain(x):
+        return np.sum(x)
+
+    version = tuple(map(int, np.__version__.split(".")[:2]))
+    rule = "NumPy 2.4 and later" if version >= (2, 4) else "NumPy up to 2.3"
+    assert rule in pb.compile(number, "x: f8[:]").source
+    assert "It is for NumPy" not in pb.compile(plain, "x: f8[:]").source
+    assert "Python 3.10 and later" in pb.compile(plain, "x: f8[:]").source
+
+
+@pytest.mark.parametrize("name", ["int", "complex", "np", "tuple", "Any"])
+def test_parameters_that_hide_what_a_module_uses_are_refused(name: str) -> None:
+    spaces: dict[str, Any] = {}
+    code = f"def hides({name}):\n    return {name} * {name}\n"
+    linecache.cache["<hides>"] = (len(code), None, code.splitlines(keepends=True), "<hides>")
+    exec(compile(code, "<hides>", "exec"), spaces)
+    with pytest.raises(pb.ArgumentError, match=f"a parameter is called `{name}`"):
+        pb.compile(spaces["hides"], f"{name}: f8")

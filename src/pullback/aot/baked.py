@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pullback.aot.said import place_text
 from pullback.aot.units import Unit
 from pullback.backend.numpy.wrap import WIDTH, quoted, wrap
 from pullback.errors import Loc, UnsupportedError
@@ -47,7 +48,7 @@ class Baked:
             made = self._known[key] = self.unique(name)
             self.lines += filled(f"{made} = {text}")
             self.lines += [f"{at}.flags.writeable = False" for at in _arrays(value, spec, made)]
-            self.said.append(f"{made}: `{path}` of `{getattr(path.fn, '__name__', path.name)}`")
+            self.said.append(f"{made}: {place_text(path)}")
         return self._known[key]
 
     def _literal(self, value: Any, spec: Spec) -> str:

@@ -41,6 +41,10 @@ _USED = (
     "tuple",
     "list",
     "dict",
+    "int",
+    "float",
+    "complex",
+    "bool",
 )
 _UNTYPED = "# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs, no-warn-return-any"
 
@@ -313,4 +317,7 @@ def header(units: Sequence[Unit], baked: Baked, imports: Imports, command: str, 
         lines += [f"It needs pullback where it runs, for {', '.join(ours)} imports that."] if ours else []
     else:
         lines += ["", "It needs NumPy alone."]
+    lines.append("It runs under Python 3.10 and later.")
+    for text in dict.fromkeys(text for u in units for text in u.versions()):
+        lines += paragraph(f"It is for {text}.")
     return "\n".join(docstring(lines))

@@ -9,12 +9,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from types import FunctionType
 from typing import Any
 
 from pullback.aot.entries import Entry
 from pullback.aot.narrow import is_narrow
+from pullback.aot.said import is_plain, member_text, value_text
 from pullback.api.argnums import Arguments, is_single
 from pullback.api.callables import target_of
 from pullback.backend.numpy.module import Part, has_products
@@ -27,7 +27,7 @@ from pullback.frontend.signature import Node, Spec
 from pullback.ir.callee import Callee, callee_of, reachable
 from pullback.ir.nodes import Call, Const, Function, Operand, Pack, Param
 from pullback.ir.pretty import pretty
-from pullback.ir.walk import block_ends, own_operands, statements
+from pullback.ir.walk import block_ends, own_operands, statements, variables
 from pullback.pipeline import Compiled, Options, compile_function
 from pullback.transform.gradient import Request
 
@@ -86,13 +86,22 @@ class Unit:
         return found
 
     def folded(self) -> list[str]:
-        """The plain values from outside that are part of the code, for the header."""
+        """The values from outside that are part of the code, for the header."""
+        environment = self.compiled.lowered.environment
         found = []
-        for guard in self.compiled.lowered.environment.guards.values():
+        for guard in environment.guards.values():
             path, value = guard.path, guard.expected
-            if path.kind in ("global", "cell", "default") and _is_plain(value):
-                found.append(f"`{path}` of `{getattr(path.fn, '__name__', path.name)}`: {value!r}")
-        return found
+            if path.kind == "object":
+                found += member_text(path, value)
+            elif path.kind != "builtin" and is_plain(value):
+                found.append(value_text(path, value))
+        trees = {p.name: p.tree for p in self.params}
+        unread = [p for p, (name, _) in environment.implicits.items() if not any(variables(trees[name]))]
+        return found + [value_text(path, path.fetch()) for path in unread]
+
+    def versions(self) -> list[str]:
+        """Of which versions of NumPy the code is, where that matters, for the header."""
+        return list(self.compiled.lowered.environment.versions)
 
     def of_class(self, cls: type) -> tuple[str, ...]:
         """What the function took from a class for its instances, or found absent there."""
@@ -121,10 +130,6 @@ class Unit:
     def place(self) -> str:
         """The function, and where it is defined."""
         return f"`{self.compiled.name}` ({self.compiled.lowered.function.loc})"
-
-
-def _is_plain(value: Any) -> bool:
-    return value is None or type(value) in (str, bytes, bool, int, float) or isinstance(value, Enum)
 
 
 def compile_entry(entry: Entry) -> Unit:

@@ -184,6 +184,9 @@ class Environment:
     guards: dict[tuple[Any, ...], Guard] = field(default_factory=dict)
     implicits: dict[Path, tuple[str, Spec]] = field(default_factory=dict)
     descents: dict[Any, Decision] = field(default_factory=dict)  # calls served by the callee's own source
+    versions: dict[str, None] = field(
+        default_factory=dict
+    )  # what chose code and is other in other versions of NumPy
 
     def guard(self, path: Path, obj: Any) -> None:
         """Remember what a path led to at compile time."""

@@ -79,6 +79,8 @@ def _python_number(ctx: Context, x: Value, cls: Any) -> Value:
 
 def _only_element(ctx: Context, x: Value) -> Value:
     """What a call that wants a Python number makes of an array that may be none; TypeError where NumPy raises it."""
+    if ctx.environment is not None:
+        ctx.environment.versions[_ONE_ELEMENT if _ONE_ELEMENT_WILL_DO else _NO_AXES] = None
     inline(ctx, prelude.check_one_element if _ONE_ELEMENT_WILL_DO else prelude.check_no_axes, x)
     return emit(ctx, np.reshape, x, Known(()))
 
@@ -95,6 +97,8 @@ def _converts_one_element() -> bool:
 
 
 _ONE_ELEMENT_WILL_DO = _converts_one_element()
+_ONE_ELEMENT = "NumPy up to 2.3, where an array of one element is a number"
+_NO_AXES = "NumPy 2.4 and later, where only an array without axes is a number"
 
 
 def int_(ctx: Context, x: Value = Known(0), base: Value = NONE) -> Value:
