@@ -13,8 +13,9 @@ import numpy as np
 
 
 def unbroadcast(bar: Any, shape: Any) -> Any:
-    """Sum a cotangent back to an operand's shape: over prepended axes, and over axes where the operand has
-    length 1.  What was stored may have had more axes than its place, all of length 1.
+    """Sum a cotangent back to an operand's shape: over prepended axes, and over axes
+    where the operand has length 1.  What was stored may have had more axes than its
+    place, all of length 1.
     """
     if getattr(bar, "shape", None) == shape:
         return bar
@@ -36,8 +37,8 @@ def joint_shape(a: Any, b: Any) -> Any:
 
 
 def project(bar: Any, like: Any) -> Any:
-    """A cotangent in the space of its primal: real where that is real, its dtype, a Python number where it is
-    one.
+    """A cotangent in the space of its primal: real where that is real, its dtype, a
+    Python number where it is one.
     """
     typed = isinstance(like, np.ndarray | np.generic)
     kind = (like if typed else np.asarray(like)).dtype.kind
@@ -58,7 +59,9 @@ def cast(bar: Any, dtype: Any) -> Any:
 
 
 def scale(bar: Any, partial: Any, selects: Any = False) -> Any:
-    """The strong-zero product: 0 where `bar` is 0 (or a partial that selects is), else `bar * partial`."""
+    """The strong-zero product: 0 where `bar` is 0 (or a partial that selects is), else
+    `bar * partial`.
+    """
     product = np.multiply(bar, partial)
     zero = np.equal(bar, 0) | np.equal(partial, 0) if selects else np.equal(bar, 0)
     return np.where(zero, np.zeros_like(product), product)[()]
@@ -70,7 +73,9 @@ def zeros_list(items: Any) -> Any:
 
 
 def add_lists(a: Any, b: Any) -> Any:
-    """The sum of two lists, item by item, of the lists in them too; None and a loose zero add nothing."""
+    """The sum of two lists, item by item, of the lists in them too; None and a loose
+    zero add nothing.
+    """
     if b is None or (type(b) is float and b == 0.0):
         return a
     if not isinstance(b, list | tuple):
@@ -103,7 +108,9 @@ def copy_list(items: Any) -> Any:
 
 
 def build(cls: Any, /, **fields: Any) -> Any:
-    """An instance with the given attributes, made without its `__init__` (which may do anything)."""
+    """An instance with the given attributes, made without its `__init__` (which may do
+    anything).
+    """
     out = object.__new__(cls)
     for name, value in fields.items():
         object.__setattr__(out, name, value)

@@ -345,3 +345,44 @@ def test_parameters_that_hide_what_a_module_uses_are_refused(name: str) -> None:
     exec(compile(code, "<hides>", "exec"), spaces)
     with pytest.raises(pb.ArgumentError, match=f"a parameter is called `{name}`"):
         pb.compile(spaces["hides"], f"{name}: f8")
+
+
+# ------------------------------------------------------------------------------------------------------ lines
+
+WEIGHTS = np.arange(4.0)
+
+
+def test_lines_fit_whatever_the_users_lines_are(tmp_path: Path) -> None:
+    def wide(x, y, a_parameter_with_a_long_name, another_parameter_with_a_long_name):
+        r = (
+            np.sqrt(x * y) + x * a_parameter_with_a_long_name
+        )  # a comment that goes on and on, to the end of the line
+        x[:] = r * WEIGHTS * another_parameter_with_a_long_name
+        return (
+            np.sum(x * r * r) + np.prod(y) * a_parameter_with_a_long_name / another_parameter_with_a_long_name
+        )
+
+    sig = "x: f8[n], y: f8[n], a_parameter_with_a_long_name: float, another_parameter_with_a_long_name: float"
+    made = pb.compile(wide, sig, argnums=None, forms=("value_and_grad", "grad", "pair", "vjp"))
+    long = [line for line in made.source.splitlines() if len(line) > 88]
+    assert [line for line in long if not line.endswith("# fmt: skip")] == []  # a name and a name on one line
+    assert '"WEIGHTS", WEIGHTS' not in made.source  # it is read-only, and needs no check
+    head = ast.get_docstring(ast.parse(made.source)) or ""
+    call = head.split("made anew, by\n\n")[1].split("\n\n")[0]
+    assert ast.parse(call.strip()) is not None and "another_parameter_with_a_long_name: float" in call
+
+
+def test_helpers_fit_a_line() -> None:
+    from pullback.aot.helpers import HELPERS
+
+    assert [line for text in HELPERS.values() for line in text.splitlines() if len(line) > 88] == []
+
+
+def test_guarded_functions_say_what_differs() -> None:
+    def root(x):
+        return np.sum(np.sqrt(x))
+
+    tree = ast.parse(pb.compile(root, "x: f8[:]").source)
+    said = {f.name: ast.get_docstring(f) or "" for f in tree.body if isinstance(f, ast.FunctionDef)}
+    assert "what is zero stays" in said["_root_value_and_grad_guarded"]
+    assert "stays" not in said["_root_value_and_grad"]

@@ -46,7 +46,10 @@ _USED = (
     "complex",
     "bool",
 )
-_UNTYPED = "# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs, no-warn-return-any"
+_UNTYPED = (
+    "# mypy: allow-untyped-defs, allow-untyped-calls",
+    "# mypy: no-check-untyped-defs, no-warn-return-any",
+)
 
 
 @dataclass(frozen=True)
@@ -250,7 +253,7 @@ class _Maker:
             header(self.units, baked, self.imports, self.command, self.check),
             "",
             *comments,
-            _UNTYPED,
+            *_UNTYPED,
             "",
         ]
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

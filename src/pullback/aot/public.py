@@ -69,8 +69,8 @@ def _command(entries: Sequence[Entry]) -> str:
     if len(entries) == 1:
         (entry,) = entries
         fn = target_of(entry.fn).fn
-        return f"pullback.compile({fn.__qualname__}, {quoted(entry.declared.text)}{_options(entry)})"
-    items = [f"({target_of(e.fn).fn.__qualname__}, {quoted(e.declared.text)})" for e in entries]
+        return f"pullback.compile({_name(fn)}, {quoted(entry.declared.text)}{_options(entry)})"
+    items = [f"({_name(target_of(e.fn).fn)}, {quoted(e.declared.text)})" for e in entries]
     return f"pullback.compile([{', '.join(items)}]{_options(entries[0])})"
 
 
@@ -83,3 +83,8 @@ def _options(entry: Entry) -> str:
     if entry.forms != ("value_and_grad",):
         options += f", forms={entry.forms!r}"
     return options
+
+
+def _name(fn: Target) -> str:
+    """How a function is called where it is defined."""
+    return str(fn.__qualname__).rpartition("<locals>.")[2]

@@ -15,6 +15,7 @@ from typing import Any
 from pullback.aot.entries import Entry
 from pullback.aot.narrow import is_narrow
 from pullback.aot.said import is_plain, member_text, value_text
+from pullback.aot.text import INDENT, paragraph
 from pullback.api.argnums import Arguments, is_single
 from pullback.api.callables import target_of
 from pullback.backend.numpy.module import Part, has_products
@@ -224,13 +225,28 @@ class Private:
         name = self._known[key] = self.unique(stem)
         at = len(self.parts)
         callees: dict[Callee, str] = {}
-        plain = replace(function, params=tuple(Param(p.name, p.tree) for p in function.params))
+        params = tuple(Param(p.name, p.tree) for p in function.params)
+        plain = replace(function, params=params, doc=_doc(function.doc, guarded))
         self.parts.insert(at, Part(plain, name, callees, guarded, kind == "pair"))
         for callee in _called(function):
             spelled = guarded and _products(callee.body())
             below = f"_{callee.name}_guarded" if spelled else f"_{callee.name}"
             callees[callee] = self._add(callee.body(), below, kind, spelled)
         return name
+
+
+_GUARDED = (
+    "Run where a cotangent was not finite: `scale` multiplies, and what is zero stays zero whatever it is "
+    "multiplied by."
+)
+
+
+def _doc(doc: str, guarded: bool) -> str:
+    """The docstring of a private function, in lines that fit."""
+    lines = paragraph(doc) if doc else []
+    lines += ["", *paragraph(_GUARDED)] if guarded and doc else []
+    text = "\n".join([*lines[:1], *[f"{INDENT}{line}".rstrip() for line in lines[1:]]])
+    return f"{text}\n{INDENT}" if len(lines) > 1 else text
 
 
 def _called(function: Function) -> list[Callee]:

@@ -71,7 +71,7 @@ class Wrappers:
         body.append(f"return {value}, {grads}")
         hint = f"tuple[{self.hints.operand(unit.result)}, {self._gradient_hint()}]"
         doc = f"Value of {unit.place} and its gradient with respect to {self._wanted()}."
-        returns = f"the value{self._aux()} ({self._said(unit.result)}) and the gradient {self._like()}"
+        returns = f"the value{self._aux()} ({self._said(unit.result)}) and the gradient{self._plural()} {self._like()}"
         return self._function("value_and_grad", hint, doc, returns, body)
 
     def grad(self) -> str:
@@ -81,7 +81,7 @@ class Wrappers:
         value = "_" if unused else self.local("value")
         body = self._checked("grad")
         body += self._gradient(value, grads)
-        hint, returns = self._gradient_hint(), f"the gradient {self._like()}"
+        hint, returns = self._gradient_hint(), f"the gradient{self._plural()} {self._like()}"
         if unit.entry.has_aux:
             hint = f"tuple[{hint}, {self.hints.operand(self._part_of_result(1))}]"
             returns += ", and what the function returns beside its value"
@@ -121,7 +121,7 @@ class Wrappers:
             f"    residuals: from `{self.unit.label}_primal`",
             "    value_bar: of the structure and the shapes of the value",
             "",
-            f"Returns the cotangents {self._like()}.",
+            *paragraph(f"Returns the cotangents {self._like()}."),
             "",
             "Raises TypeError or ValueError for a cotangent that does not fit the value.",
         ]
@@ -246,11 +246,6 @@ class Wrappers:
         written = self.unit.compiled.lowered.written
         users = self.unit.params[: len(self.unit.specs)]
         found = [(p.name, at) for p in users for at in arrays(p.tree, p.name)]
-        found += [
-            (n, at)
-            for p, n in zip(self.unit.params[len(users) :], self.served.outside, strict=True)
-            for at in arrays(p.tree, n)
-        ]
         lines = []
         for k, (ours, a) in enumerate(found):
             for m, (theirs, b) in enumerate(found):
@@ -372,11 +367,16 @@ class Wrappers:
             names.append(f"`{self.unit.params[path[0]].name}{''.join(f'[{i}]' for i in path[1:])}`")
         return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1] if names else "nothing"
 
+    def _several(self) -> bool:
+        return len(self.unit.request.wrt) > 1 or not self.unit.request.single
+
+    def _plural(self) -> str:
+        return "s" * self._several()
+
     def _like(self) -> str:
-        several = len(self.unit.request.wrt) > 1 or not self.unit.request.single
         return (
-            "in the types and shapes of these arguments, a tuple"
-            if several
+            "of these arguments, a tuple, each in the type and shape of its argument"
+            if self._several()
             else "in the type and shape of that argument"
         )
 

@@ -33,7 +33,7 @@ def cholesky_trace_value_and_grad(A):
                 shape = L_3.shape
                 shape_2 = L_2.shape
                 shape_3 = joint_shape(shape, shape_2)
-                # programs.py:75  L[i, j] = (A[i, j] - np.sum(L[i, :j] * L[j, :j])) / L[j, j]
+                # programs.py:75  L[i, j] = (A[i, j] - np.sum(L[i, :j] * L[j, :j])) / …
                 t_bar = L_bar[i, j]
                 L_bar[i, j] = 0.0
                 A_bar_2 = t_bar * (1 / t)
@@ -86,7 +86,7 @@ def cholesky_trace_pullback(residuals, value_bar):
                 shape = L_3.shape
                 shape_2 = L_2.shape
                 shape_3 = joint_shape(shape, shape_2)
-                # programs.py:75  L[i, j] = (A[i, j] - np.sum(L[i, :j] * L[j, :j])) / L[j, j]
+                # programs.py:75  L[i, j] = (A[i, j] - np.sum(L[i, :j] * L[j, :j])) / …
                 t_bar = L_bar[i, j]
                 L_bar[i, j] = 0.0
                 A_bar_2 = t_bar * (1 / t)

@@ -12,7 +12,7 @@ def log_likelihood_value_and_grad(scores, labels):
     t_5 = log_total - shifted[t_4, labels]
     value = np.mean(t_5)
     with np.errstate(all="ignore"):
-        # programs.py:129  return np.mean(log_total - shifted[np.arange(len(labels)), labels])
+        # programs.py:129  return np.mean(log_total - shifted[np.arange(len(labels)), …
         value_2 = np.divide(1.0, t_5.shape[0])
         shifted_bar = np.zeros_like(shifted)
         t_bar = np.full(t_5.shape, -value_2)
@@ -43,7 +43,7 @@ def log_likelihood_pullback(residuals, value_bar):
     """Cotangent of the value of `log_likelihood` -> cotangent of scores."""
     t_2, scores, t, labels, t_3, t_4 = residuals
     with np.errstate(all="ignore"):
-        # programs.py:129  return np.mean(log_total - shifted[np.arange(len(labels)), labels])
+        # programs.py:129  return np.mean(log_total - shifted[np.arange(len(labels)), …
         value = np.divide(value_bar, t_2.shape[0])
         shifted_bar = np.zeros_like(scores)
         np.add.at(shifted_bar, (t, labels), np.full(t_2.shape, -value))

@@ -9,7 +9,7 @@ def statistics_value_and_grad(x):
     t_3 = np.prod(t_2, axis=0)
     value = np.sum(t * t_3)
     with np.errstate(all="ignore"):
-        # programs.py:176  return np.sum(np.var(x, axis=0) * np.prod(centred + 2.0, axis=0))
+        # programs.py:176  return np.sum(np.var(x, axis=0) * np.prod(centred + 2.0, ax …
         first = np.ones_like(np.moveaxis(t_2, 0, -1)[..., :1])
         t_5 = np.moveaxis(t_2, 0, -1)[..., :-1]
         t_4 = np.concatenate((first, t_5), axis=-1)
@@ -42,7 +42,7 @@ def statistics_pullback(residuals, value_bar):
     """Cotangent of the value of `statistics` -> cotangent of x."""
     t_2, t_3, t, x = residuals
     with np.errstate(all="ignore"):
-        # programs.py:176  return np.sum(np.var(x, axis=0) * np.prod(centred + 2.0, axis=0))
+        # programs.py:176  return np.sum(np.var(x, axis=0) * np.prod(centred + 2.0, ax …
         first = np.ones_like(np.moveaxis(t, 0, -1)[..., :1])
         t_5 = np.moveaxis(t, 0, -1)[..., :-1]
         t_4 = np.concatenate((first, t_5), axis=-1)

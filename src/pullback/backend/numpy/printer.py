@@ -10,7 +10,7 @@ import ast
 import warnings
 from typing import Any, TypeAlias
 
-from pullback.backend.numpy.wrap import quoted, wrapped
+from pullback.backend.numpy.wrap import FORMATTED, INDENT, quoted, wrapped
 from pullback.errors import Loc, PullbackError
 
 with warnings.catch_warnings():
@@ -39,7 +39,10 @@ class _Generator(astor.SourceGenerator):  # type: ignore[misc]
     """astor's generator, which also knows comments, and spaces operators as formatters do."""
 
     def visit_Comment(self, node: Comment) -> None:  # noqa: N802 - astor's name
-        self.statement(node, f"# {node.text}")
+        """On one line; what does not fit is cut."""
+        width = FORMATTED - INDENT * self.indentation
+        text = f"# {node.text}"
+        self.statement(node, text if len(text) <= width else f"{text[: width - 2].rstrip()} …")
 
     def visit_BinOp(self, node: ast.BinOp) -> None:  # noqa: N802
         """`x**2`, but `x[0] ** 2`."""
@@ -135,7 +138,8 @@ def source_and_tree(module: ast.Module) -> tuple[str, ast.Module]:
 
 def _string(text: str, embedded: int, current_line: str, unicode_literals: bool = False) -> str:
     """A string literal: a docstring in three quotes, else in double quotes where that needs no escape."""
-    if not current_line.strip() and '"' not in text and "\\" not in text and text.isprintable():
+    printable = all(line.isprintable() for line in text.split("\n"))
+    if not current_line.strip() and '"' not in text and "\\" not in text and printable:
         return f'"""{text}"""'
     return quoted(text)
 
