@@ -74,6 +74,17 @@ def test_a_record_on_stdout_stands_alone(bench: Run, monkeypatch: pytest.MonkeyP
     assert "geometric means" in result.stderr
 
 
+def test_a_plain_function_that_fails_makes_the_exit_code_1(
+    bench: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = made(a=2.0)
+    record.cases[0].entries = {"numpy": Entry("raised", "NameError: np"), "pullback": Entry("skipped", "")}
+    monkeypatch.setattr("pullback.cli.bench._run", lambda *_: (Session(Options(), []), record))
+    result = bench()
+    assert result.exit_code == 1
+    assert "the plain function of s/a raised: NameError: np" in result.stderr
+
+
 def test_what_was_found_before_an_interruption_is_kept(suites: Path) -> None:
     def tell(text: str) -> None:
         if text == "tiny/wrong[S]: numpy":

@@ -66,6 +66,24 @@ def wrong(x: "f8[:]"):
     return np.sum(cube(x))
 
 
+def turned(x: "f8[:]", steps: int, u: float, none: "f8[0]"):
+    for _ in range(steps - 2):
+        x = np.sin(x)
+    return np.sum(x) + np.sum(none)
+
+
+def of_first(x: "f8[:]", i: int):
+    return x[:2][i]
+
+
+def nowhere(x: "f8[:]"):
+    return np.sum(np.sqrt(-1 - x * x))
+
+
+def still(x: "f8[:]"):
+    return np.sum(np.floor(x))
+
+
 class Model:
     scale: float
 

@@ -14,7 +14,18 @@ Run = Callable[..., Result]
 BAD = [  # arguments, what the line says, the way out
     (["chekc", "model.py:loss"], "there is no command 'chekc'", "did you mean `check`?"),
     (["check"], "missing argument 'TARGET'", "pullback check --help"),
-    (["check", "model.py:loss", "--sgi", "x"], "no such option", "pullback check --help"),
+    (
+        ["check", "model.py:loss", "--sgi", "x"],
+        "no such option '--sgi'; did you mean `--sig`",
+        "pullback check --help",
+    ),
+    (["check", "model.py:roots", "--pair"], "no such option '--pair'", "it is one of `pullback compile`"),
+    (
+        ["source", "model.py:loss", "--example", "arguments"],
+        "--example 'arguments'",
+        "write model.py:arguments",
+    ),
+    (["check", "model.py:nowhere"], "`nowhere` itself is nan", "--example, or another --seed"),
     (["source", "model.py:loss", "--form", "triple"], "'triple' is not one of", "pullback source --help"),
     (["source", "nowhere.py:loss"], "there is no file `nowhere.py`", "current folder"),
     (["source", "nowhere_at_all:loss"], "there is no module `nowhere_at_all`", "folder/model.py"),

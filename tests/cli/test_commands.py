@@ -160,6 +160,38 @@ def test_check_of_a_large_array_looks_at_some_entries(pullback: Run) -> None:
     assert all(entry["error"] > x["allowed"] for entry in x["worst"])
 
 
+def test_check_draws_integers_that_do_something_and_shows_them(pullback: Run) -> None:
+    result = pullback("check", "model.py:turned", "--json")
+    document = json.loads(result.stdout)
+    assert result.exit_code == 0 and list(document["integers"]) == ["steps"]
+    assert 3 <= document["integers"]["steps"] <= 7
+    vacuous = {p["name"]: p["vacuous"] for p in document["parameters"]}
+    assert vacuous == {"x": "", "u": "all zero", "none": "empty"}
+    text = pullback("check", "model.py:turned").stdout
+    assert f"drawn: steps = {document['integers']['steps']}" in text
+    assert "all zero: nothing was checked" in text and "empty: nothing was checked" in text
+
+
+def test_check_draws_small_integers_where_large_ones_fail(pullback: Run) -> None:
+    result = pullback("check", "model.py:of_first", "--json")
+    document = json.loads(result.stdout)
+    assert result.exit_code == 0 and "small integers" in document["arguments"]
+
+
+def test_check_says_that_nothing_was_checked(pullback: Run) -> None:
+    result = pullback("check", "model.py:still")
+    assert result.exit_code == 0 and "nothing was checked (give --example" in result.stderr
+
+
+def test_options_are_told_with_their_own_defaults(pullback: Run) -> None:
+    assert "[all that hold floats]" in pullback("check", "--help").stdout
+    assert "[the first]" in pullback("source", "--help").stdout
+
+
+def test_explain_has_a_legend(pullback: Run) -> None:
+    assert "H3 the scalar function" in pullback("explain", "model.py:roots").stdout
+
+
 def test_check_of_some_parameters(pullback: Run) -> None:
     document = json.loads(pullback("check", "model.py:loss", "--sig", SIG, "--wrt", "y", "--json").stdout)
     assert [p["name"] for p in document["parameters"]] == ["y"]

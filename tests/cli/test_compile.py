@@ -219,7 +219,7 @@ WRONG = [  # the pyproject.toml, what the line says, the way out
     (f"{MODULE}output = 'g.py'\ntargets = [3]\n", "target 1 is no table", "--help"),
     (f"{MODULE}output = 'g.py'\ntargets = [{{sig = 'x: f8'}}]\n", "has no 'target'", "target ="),
     (f"{MODULE}output = 'g.py'\ntargets = [{{target = 'a', forms = ['pairs']}}]\n", "form 'pairs'", "'pair'"),
-    (f"{MODULE}output = 'g.py'\ntargets = [{{target = 'a', has_aux = true}}]\n", "'has_aux'", "'has-aux'"),
+    (f"{MODULE}output = 'g.py'\ntargets = [{{target = 'a', has_au = true}}]\n", "'has-au'", "'has-aux'"),
     (f"{MODULE}output = 'g.py'\ntargets = [{{target = 'a', wrt = [1]}}]\n", "wrong 'wrt'", "array of texts"),
     (
         f"{MODULE}output = 'g.py'\ntargets = [{{target = 'a', sig = 'x', example = 'y'}}]\n",
@@ -309,3 +309,56 @@ def test_the_hooks_for_pre_commit_run_commands_that_exist(pullback: Run) -> None
     assert entries == ["compile", "compile --check"]
     for entry in entries:
         assert pullback(*entry.split(), "--help").exit_code == 0
+
+
+# ------------------------------------------------------------------------------------------------- small words
+
+
+def test_what_a_module_imports_is_said(folder: Path, pullback: Run) -> None:
+    (folder / "params.py").write_text(
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass Params:\n    w: 'f8[n]'\n    b: float\n"
+    )
+    (folder / "fit.py").write_text(
+        "from params import Params\n\n\ndef fit(p: Params):\n    return p.b * p.w.sum()\n"
+    )
+    assert "(fit_value_and_grad; imports params)" in pullback("compile", "fit.py:fit", "-o", "g.py").stderr
+    document = json.loads(pullback("compile", "fit.py:fit", "-o", "g.py", "--json").stdout)
+    assert document["modules"][0]["imports"] == ["params"]
+    assert "(roots_value_and_grad)" in pullback("compile", "model.py:roots", "-o", "r.py").stderr
+
+
+def test_check_says_that_all_is_well(folder: Path, pullback: Run) -> None:
+    (folder / "pyproject.toml").write_text(TABLE)
+    (folder / "made").mkdir()
+    pullback("compile")
+    assert "2 modules are current" in pullback("compile", "--check").stderr
+    pullback("compile", "model.py:roots", "-o", "g.py")
+    assert "1 module is current" in pullback("compile", "model.py:roots", "-o", "g.py", "--check").stderr
+
+
+def test_hyphens_and_underscores_are_the_same(folder: Path, pullback: Run) -> None:
+    written = pullback("compile", "model.py:with_aux", "-o", "-", "--value_and_grad", "--has_aux")
+    assert written.exit_code == 0
+    assert written.stdout == pullback("compile", "model.py:with_aux", "-o", "-", "--has-aux").stdout
+    entry = '{ target = "model.py:with_aux", has_aux = true, forms = ["value_and_grad", "vjp"] }'
+    (folder / "pyproject.toml").write_text(
+        f'[[tool.pullback.module]]\noutput = "g.py"\ntargets = [{entry}]\n'
+    )
+    assert "with_aux_value_and_grad, with_aux_vjp" in pullback("compile").stderr
+
+
+def test_a_wrong_entry_of_the_table_is_named(folder: Path, pullback: Run) -> None:
+    entry = '{ target = "model.py:roots", wrt = ["y"] }'
+    (folder / "pyproject.toml").write_text(
+        f'[[tool.pullback.module]]\noutput = "g.py"\ntargets = [{entry}]\n'
+    )
+    told = pullback("compile").stderr
+    assert (
+        "pyproject.toml: [[tool.pullback.module]] number 1, target 1: wrt: `roots` has no parameter `y`"
+        in told
+    )
+    assert "--wrt" not in told
+    (folder / "pyproject.toml").write_text(
+        '[tool.pullback.module]\noutput = "g.py"\ntargets = ["model.py:roots"]\n'
+    )
+    assert "write [[tool.pullback.module]]" in pullback("compile").stderr

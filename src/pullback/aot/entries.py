@@ -32,6 +32,9 @@ class Entry:
     label: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "forms", tuple(form.replace("-", "_") for form in self.forms)
+        )  # as options are
         wrong = [form for form in self.forms if form not in FORMS]
         if wrong or not self.forms:
             raise ArgumentError(

@@ -48,6 +48,16 @@ class Comparison:
         """The largest error; NaN where there is one."""
         return float(np.max(self.error, initial=0.0))
 
+    @property
+    def vacuous(self) -> str:
+        """Why nothing was checked: the array is empty, or all derivatives are zero; "" where something was."""
+        if not self.gradient.size:
+            return "empty"
+        differences = np.nan_to_num(
+            self.difference
+        )  # NaN where an entry was not checked, or where it is wrong
+        return "" if self.wrong or np.any(self.gradient) or np.any(differences) else "all zero"
+
     def worst(self, count: int = 1) -> list[tuple[int, ...]]:
         """The entries that differ most, the worst first."""
         error = np.where(np.isnan(self.error), np.inf, self.error).ravel()

@@ -50,6 +50,9 @@ class Commands(click.Group):
     def _code(self, args: tuple[Any, ...], options: dict[str, Any]) -> int:
         try:
             code = super().main(*args, **options)
+        except click.NoSuchOption as error:
+            path = error.ctx.command_path if error.ctx is not None else "pullback"
+            return fail(f"no such option {error.option_name!r}{self._meant(error)}", f"see {path} --help")
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx is not None else "pullback"
             return fail(_sentence(error.format_message()), f"see {path} --help")
@@ -65,6 +68,15 @@ class Commands(click.Group):
             return defect()
         return code if isinstance(code, int) else 0
 
+    def _meant(self, error: click.NoSuchOption) -> str:
+        """What a wrong option may mean: another one, or that of another command."""
+        if error.possibilities:
+            return f"; did you mean {' or '.join(f'`{name}`' for name in sorted(error.possibilities))}?"
+        ctx = click.Context(self)
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        having = [n for n, c in commands if c and any(error.option_name in p.opts for p in c.params)]
+        return f"; it is one of `pullback {having[0]}`" if having else ""
+
 
 def _near(name: str, known: list[str]) -> str:
     from difflib import get_close_matches
@@ -79,7 +91,14 @@ def _sentence(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+SETTINGS = {
+    "help_option_names": ["-h", "--help"],
+    "max_content_width": 100,
+    "token_normalize_func": lambda token: token.replace("_", "-"),  # --has_aux is --has-aux
+}
+
+
+@click.group(cls=Commands, context_settings=SETTINGS)
 @click.version_option(pullback.__version__, prog_name="pullback", message="%(prog)s %(version)s")
 def app() -> None:
     """Gradients of plain NumPy functions, by rewriting their source.

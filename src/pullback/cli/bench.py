@@ -12,12 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from pullback.bench import plot as picture
 from pullback.bench import record as records
 from pullback.bench.compare import TOLERANCE, compare
+from pullback.bench.contender import PLAIN
 from pullback.bench.errors import BenchError
 from pullback.bench.peers import PEERS
 from pullback.bench.session import Options, Session, contenders
 from pullback.bench.suite import SIZES, Kernel, cases, find, shipped
 from pullback.bench.terminal import show, show_comparison
-from pullback.cli.output import console, guarded, interrupted
+from pullback.cli.output import console, guarded, interrupted, note
 
 STDOUT = Path("-")
 
@@ -100,7 +101,8 @@ def command(
     """Verify gradients of benchmark kernels, then time them, beside other libraries' and the plain function.
 
     Each contender runs in a process of its own.  A gradient is compared with differences of the plain function and with
-    the other contenders' before it is timed; a wrong one is reported, never timed, and makes the exit code 1.
+    the other contenders' before it is timed; a wrong one is reported, never timed, and makes the exit code 1;
+    so does a plain function that fails.
     """
     chosen = find(folder or shipped(), suites, kernels)
     if listing:
@@ -124,6 +126,11 @@ def command(
     if plot_file is not None:
         picture.draw(record, plot_file)
     failed = any(entry.status == "wrong" for case in record.cases for entry in case.entries.values())
+    for case in record.cases:
+        plain = case.entries[PLAIN]
+        if plain.status not in ("ok", "skipped"):
+            note(f"pullback: the plain function of {case.suite}/{case.kernel} {plain.status}: {plain.reason}")
+            failed = True
     if old is not None:
         comparison = compare(old, record, tolerance)
         show_comparison(comparison, shown)

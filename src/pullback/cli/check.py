@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import click
@@ -16,9 +17,10 @@ from pullback.api.checking import Comparison, compare_gradients
 from pullback.api.seeds import leaves_of
 from pullback.cli.drawing import KINDS, Draw, sizes_of
 from pullback.cli.loading import Subject, load, with_target
-from pullback.cli.output import UserCodeError, console, print_json, users_code
+from pullback.cli.output import UserCodeError, console, note, print_json, users_code
 from pullback.errors import ArgumentError
 from pullback.frontend.signature import bind
+from pullback.styles.style import Static
 
 P = inspect.Parameter
 WORST = 5  # entries that are shown of a wrong gradient
@@ -33,7 +35,7 @@ Examples:
 
 Exit code 1 where the gradient differs.""",
 )
-@with_target
+@partial(with_target, without_wrt="[all that hold floats]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random arguments.")
 @click.option(
     "--size", "sizes", multiple=True, metavar="n=5", help="Lengths of named axes; `:=5` of all others."
@@ -70,13 +72,17 @@ def command(
     subject = load(target, sig, example, wrt, has_aux)
     arguments, drawn = _arguments(subject, sizes_of(sizes, subject.declared), seed)
     asked = subject.wrt if wrt else None
+    integers = {} if subject.example else _integers(subject, arguments)
     found = list(_compare(subject, arguments, asked, entries=entries, **tolerances))
     wrong = [c for _, c in found if c.wrong]
     if as_json:
         facts = {"target": target, "signature": subject.declared.text, "arguments": drawn, "seed": seed}
+        facts["integers"] = integers
         print_json({**facts, "ok": not wrong, "parameters": [_data(name, c) for name, c in found]})
     else:
-        _show(subject, found, drawn)
+        _show(subject, found, drawn, integers)
+        if not wrong and all(c.vacuous for _, c in found):
+            note("pullback: nothing was checked (give --example, --size n=5 or another --seed)")
     return 1 if wrong else 0
 
 
@@ -84,8 +90,12 @@ def _arguments(subject: Subject, sizes: dict[str, int], seed: int) -> tuple[dict
     """Arguments by parameter, and where they come from."""
     fn, example = subject.target.fn, subject.example
     if example is not None:
-        return bind(fn, example.args, example.kwargs), "example"
+        given = bind(fn, example.args, example.kwargs)
+        if not _is_finite(_value(subject, given)):
+            raise _not_finite(subject, given, "give another --example")
+        return given, "example"
     failed: UserCodeError | None = None
+    infinite: dict[str, Any] | None = None
     for kind in KINDS:
         arguments = Draw(subject.declared, sizes, seed, kind).arguments()
         try:
@@ -93,24 +103,54 @@ def _arguments(subject: Subject, sizes: dict[str, int], seed: int) -> tuple[dict
         except UserCodeError as error:
             failed = failed or error
             continue
-        if all(_is_finite(leaf) for _, leaf in leaves_of(value)):
+        if _is_finite(value):
             return arguments, f"random ({kind})"
-    if failed is None:
-        return Draw(subject.declared, sizes, seed, KINDS[-1]).arguments(), f"random ({KINDS[-1]})"
+        infinite = infinite or arguments
+    if infinite is not None:
+        raise _not_finite(subject, infinite, "give --example, or another --seed")
+    assert failed is not None
     raise UserCodeError(
         f"{failed.reason}, for random arguments", hint="give --example, or sizes that fit: --size n=5"
     )
 
 
-def _is_finite(leaf: Any) -> bool:
-    array = np.asarray(leaf)
-    return array.dtype.kind not in "fc" or bool(np.all(np.isfinite(array)))
+def _is_finite(value: Any) -> bool:
+    return all(np.all(np.isfinite(x)) for x in _floats(value))
+
+
+def _floats(value: Any) -> Iterator[Any]:
+    for _, leaf in leaves_of(value):
+        if np.asarray(leaf).dtype.kind in "fc":
+            yield np.asarray(leaf)
+
+
+def _not_finite(subject: Subject, arguments: dict[str, Any], way_out: str) -> ArgumentError:
+    """The error of a function without a finite value: there is no gradient to check."""
+    isnan = any(np.any(np.isnan(x)) for x in _floats(_value(subject, arguments)))
+    return ArgumentError(
+        f"`{subject.target.qualname}` itself is {'nan' if isnan else 'infinite'} at these arguments",
+        hint=way_out,
+    )
 
 
 def _value(subject: Subject, arguments: dict[str, Any]) -> Any:
+    """What is differentiated."""
     args, kwargs = _call(subject, arguments)
     with users_code(f"`{subject.target.qualname}`"), np.errstate(all="ignore"):
-        return subject.target.fn(*args, **kwargs)
+        value = subject.target.fn(*args, **kwargs)
+    return value[0] if subject.has_aux and isinstance(value, tuple) and value else value
+
+
+def _integers(subject: Subject, arguments: dict[str, Any]) -> dict[str, int]:
+    """The integers (and True and False) that were drawn: what a function does often hangs on them."""
+    said = {name for name, spec in subject.declared.signature.args if isinstance(spec, Static)}
+    return {
+        f"{name}{leaf}": bool(value) if isinstance(value, bool | np.bool_) else int(value)
+        for name, argument in arguments.items()
+        if name not in said
+        for leaf, value in leaves_of(argument)
+        if isinstance(value, int | np.integer | np.bool_)
+    }
 
 
 def _call(subject: Subject, arguments: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -136,7 +176,7 @@ def _compare(
             f"`{subject.target.qualname}` has no parameter that holds floats", hint="give --sig"
         )
     fn, what = subject.target.fn, f"`{subject.target.qualname}`"
-    with users_code(what):
+    with users_code(what), np.errstate(all="ignore"):  # a gradient that is not finite is seen in the table
         found = list(compare_gradients(fn, args, kwargs, argnums=wanted, has_aux=subject.has_aux, **how))
     for comparison in found:
         yield f"{places[comparison.argument]}{comparison.leaf}", comparison
@@ -178,6 +218,7 @@ def _data(name: str, found: Comparison) -> dict[str, Any]:
         "checked": found.checked,
         "wrong": found.wrong,
         "ok": not found.wrong,
+        "vacuous": found.vacuous,
         "worst": [
             {
                 "index": list(index),
@@ -190,7 +231,9 @@ def _data(name: str, found: Comparison) -> dict[str, Any]:
     }
 
 
-def _show(subject: Subject, found: list[tuple[str, Comparison]], drawn: str) -> None:
+def _show(
+    subject: Subject, found: list[tuple[str, Comparison]], drawn: str, integers: dict[str, int]
+) -> None:
     out = console()
     table = Table("parameter", "shape", "largest error", "allowed", "", box=None, pad_edge=False)
     for name, c in found:
@@ -198,6 +241,8 @@ def _show(subject: Subject, found: list[tuple[str, Comparison]], drawn: str) -> 
         table.add_row(Text(name), Text(shape), f"{c.largest:.2g}", f"{c.allowed:.2g}", _verdict(c))
     out.print(Text(f"{subject.target.qualname}({subject.declared.text}), {drawn} arguments"))
     out.print(table)
+    if integers:
+        out.print(Text("drawn: " + ", ".join(f"{name} = {value}" for name, value in integers.items())))
     for name, c in found:
         if c.wrong:
             out.print(Text(f"\n{name}: the worst entries"), _entries(c))
@@ -207,6 +252,8 @@ def _verdict(found: Comparison) -> Text:
     part = "" if found.checked == found.error.size else f"{found.checked} checked, of "
     if found.wrong:
         return Text(f"{found.wrong} of {part}{found.error.size} wrong", "bold red")
+    if found.vacuous:
+        return Text(f"{found.vacuous}: nothing was checked", "yellow")
     return Text(f"ok, {part}{found.error.size}" if part else "ok", "green")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ import click
 from pullback.aot.entries import Entry
 from pullback.aot.module import Module, make
 from pullback.aot.targets import is_file, resolve, searching
-from pullback.cli.loading import EXAMPLE, SIG, WRT, Subject, example_of, subject, with_json
+from pullback.cli.loading import EXAMPLE, FIRST, SIG, WRT, Subject, example_of, subject, with_json
 from pullback.cli.output import note, print_json, shown, users_code
 from pullback.cli.project import FORMS, Project, Wanted, project_at, root_of
 from pullback.cli.standins import outputs_near, standing_in
@@ -61,7 +63,7 @@ Exit code 1 where --check finds a file stale or missing.""",
     "--example", "examples", multiple=True, metavar="TARGET", help=f"{EXAMPLE}  One for each target."
 )
 @click.option(
-    "--wrt", "wrts", multiple=True, metavar="NAMES", help=f"{WRT}  One for all targets, or for each."
+    "--wrt", "wrts", multiple=True, metavar="NAMES", help=f"{WRT}  {FIRST}  One for all targets, or for each."
 )
 @click.option(
     "--value-and-grad", "value_and_grad", is_flag=True, help="Write NAME_value_and_grad.  [default]"
@@ -93,7 +95,10 @@ def command(
     as_json: bool,
     **forms: bool,
 ) -> int:
-    """Write the gradients of functions as a module that needs NumPy alone.
+    """Write the gradients of functions as a module that needs NumPy, and no pullback.
+
+    Where a parameter is an object of a class of yours, the module imports the file of the class too: keep classes in
+    a file that does not import pullback.
 
     A TARGET is package.module:function, file.py:function or file.py:Class.method.
     """
@@ -178,8 +183,9 @@ def _listed(project: Project) -> Iterator[Job]:
 def _subject(wanted: Wanted, folder: Path | None) -> Subject:
     with users_code(f"importing `{wanted.target}`"):
         target = resolve(wanted.target, folder)
-        example = example_of(wanted.example, folder) if wanted.example else None
-    return subject(target, wanted.sig, example, wanted.wrt, wanted.has_aux)
+        example = example_of(wanted.example, wanted.target, folder) if wanted.example else None
+    said = f"pyproject.toml: {wanted.place}: wrt" if wanted.place else "--wrt"
+    return subject(target, wanted.sig, example, wanted.wrt, wanted.has_aux, said)
 
 
 def _entries(wanted: Sequence[Wanted], subjects: Sequence[Subject]) -> list[Entry]:
@@ -263,7 +269,9 @@ def _write(jobs: Sequence[Job], as_json: bool) -> int:
         if job.output is None:
             click.echo(job.module.source, nl=False)
         else:
-            note(f"{status}: {shown(job.output)} ({', '.join(job.module.names)})")
+            beside = imports_of(job.module.source)
+            more = f"; imports {', '.join(beside)}" if beside else ""
+            note(f"{status}: {shown(job.output)} ({', '.join(job.module.names)}{more})")
     return 0
 
 
@@ -292,6 +300,8 @@ def _check(jobs: Sequence[Job], as_json: bool) -> int:
             click.echo(f"{status}: {shown(job.output)}{told}")
         if bad:
             note("pullback: the same command without --check writes them")
+        else:
+            note("1 module is current" if len(jobs) == 1 else f"{len(jobs)} modules are current")
     return 1 if bad else 0
 
 
@@ -309,9 +319,22 @@ def _difference(job: Job) -> tuple[str, dict[str, Any]]:
     return "stale", {}  # bytes that are no text
 
 
+def imports_of(source: str) -> list[str]:
+    """The modules that a source imports beside NumPy and Python's own."""
+    found: dict[str, None] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= dict.fromkeys(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found[node.module] = None
+    known = {"numpy", *sys.stdlib_module_names}
+    return [name for name in found if name.partition(".")[0] not in known]
+
+
 def _facts(job: Job, status: str, **more: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {"output": None if job.output is None else shown(job.output), "status": status}
     facts["names"] = list(job.module.names)
+    facts["imports"] = imports_of(job.module.source)
     if job.output is None:
         facts["source"] = job.module.source
     return {**facts, **more}

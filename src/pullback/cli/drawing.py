@@ -15,7 +15,8 @@ from pullback.runtime import build
 from pullback.styles.style import Anything, Array, Axis, Dim, Scalar, Static
 
 ANY = ":"  # the size of axes without a name
-KINDS = ("normal", "positive")  # of the numbers: of any sign; in [0.5, 1.5], for logarithms and roots
+# Of the numbers: of any sign; in [0.5, 1.5], for logarithms and roots; the same with integers that may be indices.
+KINDS = ("normal", "positive", "normal, small integers", "positive, small integers")
 
 
 class Draw:
@@ -68,16 +69,19 @@ class Draw:
         if dtype.kind == "b":
             return np.asarray(self.rng.random(shape) < 0.5)
         if dtype.kind in "iu":
-            return np.asarray(self.rng.integers(0, 3, shape) if shape else self.rng.integers(1, 5)).astype(
-                dtype
-            )
+            low, high = (0, 3) if shape or "small" in self.kind else (3, 8)  # arrays: often indices or labels
+            return np.asarray(self.rng.integers(low, high, shape)).astype(dtype)
         drawn = self._reals(shape)
         if dtype.kind == "c":
             drawn = drawn + 1j * self._reals(shape)
         return np.asarray(drawn).astype(dtype)
 
     def _reals(self, shape: tuple[int, ...]) -> Any:
-        return self.rng.normal(size=shape) if self.kind == "normal" else self.rng.uniform(0.5, 1.5, shape)
+        return (
+            self.rng.normal(size=shape)
+            if self.kind.startswith("normal")
+            else self.rng.uniform(0.5, 1.5, shape)
+        )
 
     def _structure(self, spec: Node, name: str) -> Any:
         if spec.kind == "new":

@@ -13,6 +13,12 @@ from pullback.cli.loading import Subject, load, with_target
 from pullback.cli.output import console, print_json, users_code
 from pullback.explain import Explanation, SiteReport, explanation
 
+LEGEND = (
+    "hop: where the rule was found: H0 the call as written, H1 broadcast, H2 the built-in generic rule, H3 the scalar "
+    "function; call: not elementwise\n"
+    "path: rule, or how the generic rule went: partials, scalar, own source, opaque, trivial (no derivative)"
+)
+
 
 @click.command(
     epilog="""\b
@@ -44,6 +50,7 @@ def command(
     out = console()
     out.print(Text(f"{subject.target.qualname}({subject.declared.text})"))
     out.print(_sites(found))
+    out.print(LEGEND)
     _traces(out, found)
     _saved(out, found)
     out.print(

@@ -24,17 +24,18 @@ from pullback.transform.gradient import Request
 
 SIG = 'Types of the arguments, as in "w: f8[n], x: f8[m, n], c: float".  Else annotations say them.'
 EXAMPLE = "What gives example arguments, as in file.py:make_args: a function without parameters, or a value."
-WRT = "Names of the parameters to differentiate with respect to, with commas between.  [the first]"
+WRT = "Names of the parameters to differentiate with respect to, with commas between."
+FIRST = "[the first]"
 P = inspect.Parameter
 
 
-def with_target(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The argument TARGET and the options of a command on one function."""
+def with_target(command: Callable[..., Any], without_wrt: str = FIRST) -> Callable[..., Any]:
+    """The argument TARGET and the options of a command on one function; what counts without `--wrt`."""
     options = (
         click.argument("target"),
         click.option("--sig", metavar="TEXT", help=SIG),
         click.option("--example", metavar="TARGET", help=EXAMPLE),
-        click.option("--wrt", metavar="NAMES", multiple=True, help=WRT),
+        click.option("--wrt", metavar="NAMES", multiple=True, help=f"{WRT}  {without_wrt}"),
         click.option("--has-aux", is_flag=True, help="The function returns (value, aux)."),
         with_json,
     )
@@ -98,25 +99,33 @@ def load(
     """The subject that a command's arguments name.  Raises TargetError, SignatureError, ArgumentError."""
     with users_code(f"importing `{text}`"), standing_in(outputs_near(Path.cwd())):
         target = resolve(text)
-        given = example_of(example) if example else None
+        given = example_of(example, text) if example else None
     return subject(target, sig, given, wrt, has_aux)
 
 
 def subject(
-    target: Target, sig: str | None, example: Example | None, wrt: tuple[str, ...], has_aux: bool = False
+    target: Target,
+    sig: str | None,
+    example: Example | None,
+    wrt: tuple[str, ...],
+    has_aux: bool = False,
+    said: str = "--wrt",
 ) -> Subject:
-    """A target with its signature: as the text says it, else the example, else the annotations."""
+    """A target with its signature: as the text says it, else the example, else the annotations.
+
+    said  where `wrt` is from, for messages
+    """
     if sig is not None:
         declared = from_text(target.fn, sig)
     elif example is not None:
         declared = from_example(target.fn, example.args, example.kwargs)
     else:
         declared = from_annotations(target.fn)
-    return Subject(target, declared, names_of(target, wrt), has_aux, example)
+    return Subject(target, declared, names_of(target, wrt, said), has_aux, example)
 
 
-def names_of(target: Target, wrt: tuple[str, ...]) -> tuple[str, ...]:
-    """The parameters that `--wrt` names; the first (of a method: after the instance) where it names none."""
+def names_of(target: Target, wrt: tuple[str, ...], said: str = "--wrt") -> tuple[str, ...]:
+    """The parameters that `wrt` names; the first (of a method: after the instance) where it names none."""
     parameters = inspect.signature(target.fn, follow_wrapped=False).parameters
     known = [n for n, p in parameters.items() if p.kind not in (P.VAR_POSITIONAL, P.VAR_KEYWORD)]
     wanted = [name.strip() for text in wrt for name in text.split(",") if name.strip()]
@@ -130,9 +139,9 @@ def names_of(target: Target, wrt: tuple[str, ...]) -> tuple[str, ...]:
             hint = (
                 f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(known) or 'none'}"
             )
-            raise ArgumentError(f"--wrt: `{target.qualname}` has no parameter `{name}`", hint=hint)
+            raise ArgumentError(f"{said}: `{target.qualname}` has no parameter `{name}`", hint=hint)
     if len(set(wanted)) < len(wanted):
-        raise ArgumentError(f"--wrt names a parameter twice: {','.join(wanted)}", hint="name each once")
+        raise ArgumentError(f"{said} names a parameter twice: {','.join(wanted)}", hint="name each once")
     return tuple(wanted)
 
 
@@ -147,8 +156,13 @@ def is_method(target: Target) -> bool:
     return isinstance(cls, type) and not isinstance(inspect.getattr_static(cls, name), staticmethod)
 
 
-def example_of(text: str, folder: Path | None = None) -> Example:
-    """The example arguments that a text names."""
+def example_of(text: str, target: str, folder: Path | None = None) -> Example:
+    """The example arguments that a text names, for the function that `target` names."""
+    if ":" not in text:
+        place = target.rpartition(":")[0] or "model.py"
+        raise ArgumentError(
+            f"--example {text!r} does not say the file or module it is in", hint=f"write {place}:{text}"
+        )
     found, _, name = resolve_object(text, folder)
     if callable(found):
         with users_code(f"the example `{name}`"):

@@ -38,7 +38,11 @@ class ProjectError(PullbackError):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A target of a module, as the command line or the table says it.  `forms` are the names that entries have."""
+    """A target of a module, as the command line or the table says it.
+
+    forms  the names that entries have
+    place  where the table says it
+    """
 
     target: str
     sig: str | None = None
@@ -47,6 +51,7 @@ class Wanted:
     forms: tuple[str, ...] = ("value_and_grad",)
     has_aux: bool = False
     label: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,10 @@ def project_at(folder: Path) -> Project:
 
 def _project(root: Path, table: _Table) -> Project:
     table.only("module", "pythonpath")
+    if isinstance(table.value.get("module"), dict):
+        raise table.wrong(
+            "has one table `module`", "write [[tool.pullback.module]], with two brackets: it is a list"
+        )
     listed = table.get("module", list, [])
     if not listed:
         raise table.wrong("lists no module", "add [[tool.pullback.module]] with output and targets")
@@ -121,10 +130,12 @@ def _module(root: Path, table: _Table) -> Listed:
 
 def _target(value: Any, place: str) -> Wanted:
     if isinstance(value, str):
-        return Wanted(value)
-    table = _Table(value, place)
+        return Wanted(value, place=place)
+    table = _Table(
+        {key.replace("_", "-"): v for key, v in value.items()} if isinstance(value, dict) else value, place
+    )
     table.only("target", "sig", "example", "wrt", "forms", "has-aux", "label")
-    forms = table.texts("forms") or ("value-and-grad",)
+    forms = tuple(form.replace("_", "-") for form in table.texts("forms")) or ("value-and-grad",)
     for form in forms:
         if form not in FORMS:
             raise table.wrong(f"has the form {form!r}", _meant(form, FORMS, "the forms are"))
@@ -139,6 +150,7 @@ def _target(value: Any, place: str) -> Wanted:
         tuple(FORMS[form] for form in forms),
         table.get("has-aux", bool, False),
         table.get("label", str, ""),
+        place,
     )
 
 
