@@ -347,6 +347,36 @@ def test_parameters_that_hide_what_a_module_uses_are_refused(name: str) -> None:
         pb.compile(spaces["hides"], f"{name}: f8")
 
 
+# --------------------------------------------------------------------------------------------------- defaults
+
+
+def test_defaults_are_kept_or_the_docstring_says_that_they_are_not() -> None:
+    def kept(x, a=np.float64(2.0), b=Count.ONE, c=(1.0, 2)):  # noqa: B008
+        return np.sum(x) * a * c[0]
+
+    fn = function(kept, "x: f8[:], a: f8, b: default, c: (float, int)")
+    assert fn(np.ones(2))[0] == 4.0 and type(fn(np.ones(2))[0]) is np.float64
+    assert "no default" not in (fn.__doc__ or "")
+
+    def by_value(x, s=slice(0, 2), d=np.dtype(">f4"), b=b"a", r=range(2), n=float("nan")):  # noqa: B008
+        return np.sum(x[s]) * r[1]
+
+    fn = function(by_value, "x: f8[:], s: default, d: default, b: default, r: default, n: default")
+    assert fn(np.ones(3))[0] == fn(np.ones(3), slice(0, 2), np.dtype(">f4"), b"a", range(2), np.nan)[0] == 2.0
+    for wrong in ({"s": slice(0, 3)}, {"d": np.dtype("<f4")}, {"b": b"b"}, {"r": range(3)}):
+        with pytest.raises((ValueError, TypeError), match="was compiled for"):
+            fn(np.ones(3), **wrong)
+
+    def lost(x, a=[1.0, 2.0], *, b=np.ones(2)):  # noqa: B006, B008
+        return np.sum(x) * a[0] * b[0]
+
+    fn = function(lost, "x: f8[:], a: [float, float], b: f8[:]")
+    assert "a: [float, float]; it has no default here" in fn.__doc__
+    assert "b: float64[:]; it has no default here" in fn.__doc__
+    with pytest.raises(TypeError, match="missing"):
+        fn(np.ones(2))
+
+
 # ------------------------------------------------------------------------------------------------------ lines
 
 WEIGHTS = np.arange(4.0)

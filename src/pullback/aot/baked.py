@@ -118,6 +118,16 @@ def literal(value: Any) -> str:
         return f"{_dtype(value.dtype)}({literal(value.item())})"
     if type(value) is np.ndarray:
         return _array(value)
+    return _structure(value)
+
+
+def _structure(value: Any) -> str:
+    """The text of a datum that is made of others."""
+    if isinstance(value, slice | range):
+        parts = (value.start, value.stop, value.step)
+        return f"{type(value).__name__}({', '.join(map(literal, parts))})"
+    if isinstance(value, np.dtype) and value.kind in _KINDS:
+        return f"np.dtype({quoted(value.str)})"
     if type(value) in (tuple, list):
         inner = ", ".join(map(literal, value))
         if type(value) is list:

@@ -124,7 +124,7 @@ class Checks:
         try:
             text = literal(value)
         except NotBakedError:
-            text = repr(value) if isinstance(value, slice | range) else ""
+            text = ""
         if value is None:
             self._wrong(f"{at} is not None", at, "None", f"{self.use('_describe')}({at})")
         elif text:

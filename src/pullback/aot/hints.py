@@ -155,7 +155,8 @@ def default_text(spec: Spec, default: Any, reference: Callable[[Any], str]) -> s
     """A default as an expression; None where it has none, or is not of the type that the module is compiled for."""
     if isinstance(spec, Node):
         return _tuple_text(spec, default, reference)
-    if isinstance(spec, Static) and default is spec.value and (callable(default) or hasattr(default, "name")):
+    referred = callable(default) or (hasattr(default, "name") and not isinstance(default, np.dtype))
+    if isinstance(spec, Static) and default is spec.value and referred:
         return reference(default)
     if isinstance(spec, Static):
         fits = _is_literal(default, spec.value)
@@ -166,7 +167,7 @@ def default_text(spec: Spec, default: Any, reference: Callable[[Any], str]) -> s
     else:
         fits = False
     plain = default is None or type(default) in (bool, int, float, complex, str, bytes)
-    plain = plain or isinstance(default, np.generic)
+    plain = plain or isinstance(default, np.generic | np.dtype | slice | range)
     return literal(default) if fits and plain else None
 
 

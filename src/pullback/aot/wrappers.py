@@ -333,11 +333,11 @@ class Wrappers:
         )
 
     def _said_of_arguments(self) -> list[str]:
-        lines = [
-            line
-            for name, spec in self.unit.specs
-            for line in paragraph(f"{name}: {describe(spec, self.axes)}", INDENT, INDENT)
-        ]
+        kept, lines = self._defaults(), []
+        for name, spec in self.unit.specs:
+            lost = self.parameters[name].default is not P.empty and name not in kept
+            said = f"{name}: {describe(spec, self.axes)}{'; it has no default here' if lost else ''}"
+            lines += paragraph(said, INDENT, INDENT)
         return ["Arguments:", *lines, ""] if lines else []
 
     def _said(self, operand: Operand) -> str:
