@@ -96,6 +96,16 @@ def test_what_was_found_before_an_interruption_is_kept(suites: Path) -> None:
     assert right.entries["hand"].status == "ok" and wrong.entries["hand"].reason == "interrupted"
 
 
+def test_what_is_not_settled_makes_the_exit_code_1(bench: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = made(a=2.0, b=2.0)
+    record.cases[1].entries["pullback"] = Entry("unverified", "all 2 contenders agree, differences do not")
+    monkeypatch.setattr("pullback.cli.bench._run", lambda *_: record)
+    result = bench()
+    assert result.exit_code == 1
+    assert "all 2 contenders agree" in result.stdout
+    assert "verification failed: gradients 1 not settled" in " ".join(result.stdout.split())
+
+
 def test_kernels_are_listed(bench: Run) -> None:
     result = bench("--list")
     assert result.exit_code == 0

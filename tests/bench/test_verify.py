@@ -150,3 +150,24 @@ def test_the_place_of_an_error_is_looked_for_only_so_long(make: Any) -> None:
     judge_ = Judge(case, args, case.kernel.module().loss(*args), [])
     (verdict,) = judge_.verdicts({"only": Result(judge_.value, [bars])}, seconds=0.0).values()
     assert (verdict.status, verdict.reason) == ("wrong", "somewhere in x, y")
+
+
+def test_a_gradient_of_zeros_is_verified(make: Any) -> None:
+    case = make("def loss(x, y):\n    return np.sum(np.floor(x)) + 3.0\n")
+    x, y = case.inputs()
+    zeros = (np.zeros_like(x), np.zeros_like(y))
+    verdicts = judge(case, right=zeros, wrong=(np.ones_like(x), np.zeros_like(y)))
+    assert verdicts["right"].status == "ok" and verdicts["right"].error == 0.0
+    assert verdicts["wrong"].status == "wrong"
+
+
+def test_zeros_that_are_wrong_are_found_at_an_entry(make: Any) -> None:
+    case = make("def loss(x, y):\n    return x[7] * x[7]\n")
+    x, y = case.inputs()
+    right = np.zeros_like(x)
+    right[7] = 2 * x[7]
+    verdicts = judge(case, right=(right, np.zeros_like(y)), zeros=(np.zeros_like(x), np.zeros_like(y)))
+    assert verdicts["right"].status == "ok"
+    assert verdicts["zeros"].status == "wrong" and verdicts["zeros"].reason.startswith("x[7]: 0, ")
+    (alone,) = judge(case, zeros=(np.zeros_like(x), np.zeros_like(y))).values()
+    assert alone.status == "wrong" and alone.reason.startswith("x[7]: 0, differences give ")

@@ -20,7 +20,10 @@ Run = Callable[..., Result]
 def test_version_and_help(pullback: Run) -> None:
     assert pullback("--version").stdout == f"pullback {pb.__version__}\n"
     assert "Examples:" in pullback("--help").stdout
-    assert pullback().exit_code == 2  # help is shown
+    bare = pullback()
+    assert bare.exit_code == 0
+    assert bare.stdout == pullback("--help").stdout
+    assert bare.stderr == ""
 
 
 @pytest.mark.parametrize("command", ["compile", "source", "explain", "check", "rules", "bench"])

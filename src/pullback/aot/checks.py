@@ -155,6 +155,8 @@ class Checks:
     def _object(self, at: str, spec: Node) -> str:
         cls = self.reference(spec.meta[0])
         self._mismatch(f"not {self.use('_is_a')}({at}, {cls})", at, spec)
+        hiding = f"{self.use('_hiding')}({at}, {literal(spec.meta[1] or ())})"
+        self._wrong(hiding, at, describe(spec, self.axes), hiding)
         if spec.meta[1] is not None:
             self._attributes(at, spec)
             for name, item in zip(spec.meta[1], spec.items, strict=True):

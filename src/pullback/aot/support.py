@@ -70,6 +70,17 @@ def _is_a(x: Any, kind: Any) -> bool:
     return type(x) is kind
 
 
+def _hiding(x: Any, known: tuple[str, ...]) -> str:
+    """What an instance has of its own that hides its class's; "" where nothing does."""
+    kinds = (int, float, complex, str, bytes, tuple)
+    found = []
+    for name in getattr(x, "__dict__", ()):
+        member = getattr(type(x), name, None)
+        if name not in known and (callable(member) or isinstance(member, kinds)):
+            found.append(name)
+    return f"one that sets {', '.join(found)} itself" if found else ""
+
+
 def _has_keys(x: Any, keys: tuple[Any, ...]) -> bool:
     """Whether an argument is a dict with these keys in this order."""
     return type(x) is dict and _is_literal(tuple(x), keys)

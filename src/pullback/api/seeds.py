@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pullback.errors import ArgumentError
-from pullback.frontend.signature import field_names
+from pullback.frontend.instances import field_names
 from pullback.runtime import build
 
 

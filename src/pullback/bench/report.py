@@ -140,6 +140,14 @@ def _bytes(entry: Entry | None) -> str:
     return f"{entry.memory / 1e6:.1f}" if entry is not None and entry.memory is not None else ""
 
 
+def verification(record: Record) -> str:
+    """That the verification failed, and how often; "" where every gradient that was found is right."""
+    statuses = [entry.status for case in record.cases for entry in case.entries.values()]
+    words = (("wrong", "wrong"), ("unverified", "not settled by differences and the other contenders"))
+    counts = [f"{statuses.count(status)} {text}" for status, text in words if status in statuses]
+    return f"verification failed: gradients {', '.join(counts)}; none of them was timed" if counts else ""
+
+
 def problems(record: Record) -> list[tuple[str, str, str, str]]:
     """What was not timed, and why, or timed with a remark: cases, contender, status, reason.
 

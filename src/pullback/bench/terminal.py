@@ -31,6 +31,9 @@ def show(record: Record, console: Console) -> None:
             console.print(_table(title, table))
     for place, name, status, reason in report.problems(record):
         console.print(Text.assemble((status, STYLES.get(status, "")), f" {place}: {name}: {reason}"))
+    failed = report.verification(record)
+    if failed:
+        console.print(Text(failed, style="bold red"))
     for place, note in report.notes(record):
         console.print(Text(f"note {place}: {note}", style="dim"))
 

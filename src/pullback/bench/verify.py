@@ -77,6 +77,7 @@ class Judge:
         self.rtol = RTOL_SINGLE if single else RTOL
         self.noise: float | None = None
         self.deadline = 0.0  # when to give up looking for the place of an error
+        self.size = _largest(self.value)
 
     # ------------------------------------------------------------------------------------------------- verdicts
 
@@ -134,7 +135,7 @@ class Judge:
         best, worst = np.inf, 0.0
         for probe in probes:
             parts = terms(self._combined(result, probe.weights), probe.along)
-            size = _size(parts, probe.found.value)
+            size = _size(parts, probe.found.value) or self.size  # a gradient of zeros: beside the value
             if not probe.found.error <= VAGUE * size:
                 continue
             off = abs(sum(float(np.sum(part)) for part in parts) - probe.found.value)
@@ -156,7 +157,7 @@ class Judge:
         pairs = list(itertools.combinations(results, 2))
         alike = {pair: self._distance(results[pair[0]], results[pair[1]])[0] <= 1 for pair in pairs}
         if pairs and all(alike.values()) and all(v.status == "wrong" for v in judged.values()):
-            text = f"all {len(results)} contenders agree, differences do not: "
+            text = f"all {len(results)} contenders agree, differences of the plain function do not: "
             return {n: Verdict("unverified", text + v.reason, v.error) for n, v in judged.items()}
         for (a, b), agree in alike.items():
             if judged[a].status == judged[b].status == "ok" and not agree:

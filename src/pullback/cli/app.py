@@ -33,6 +33,10 @@ class Commands(click.Group):
         command: click.Command = importlib.import_module(f"pullback.cli.{cmd_name}").command
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without arguments, the help: what click makes of it differs between its versions."""
+        return super().parse_args(ctx, args or ["--help"])
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from pullback.bench import plot as picture
 from pullback.bench import record as records
+from pullback.bench import report
 from pullback.bench.compare import TOLERANCE, compare
 from pullback.bench.contender import PLAIN
 from pullback.bench.errors import BenchError
@@ -101,8 +102,8 @@ def command(
     """Verify gradients of benchmark kernels, then time them, beside other libraries' and the plain function.
 
     Each contender runs in a process of its own.  A gradient is compared with differences of the plain function and with
-    the other contenders' before it is timed; a wrong one is reported, never timed, and makes the exit code 1;
-    so does a plain function that fails.
+    the other contenders' before it is timed; one that is wrong, or that they do not settle, is reported, never timed,
+    and makes the exit code 1; so does a plain function that fails.
     """
     chosen = find(folder or shipped(), suites, kernels)
     if listing:
@@ -125,7 +126,7 @@ def command(
         records.write(record, json_file)
     if plot_file is not None:
         picture.draw(record, plot_file)
-    failed = any(entry.status == "wrong" for case in record.cases for entry in case.entries.values())
+    failed = bool(report.verification(record))
     for case in record.cases:
         plain = case.entries[PLAIN]
         if plain.status not in ("ok", "skipped"):

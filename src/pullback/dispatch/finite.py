@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pullback.frontend.signature import field_names
+from pullback.frontend.instances import field_names
 
 
 def finite(bars: Any) -> bool:

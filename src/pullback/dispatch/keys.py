@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from pullback.frontend.signature import Node, Spec, field_names, spec_of
+from pullback.frontend.instances import field_names
+from pullback.frontend.signature import Node, Spec, spec_of
 from pullback.styles.style import Array, Static
 
 _PLAIN = frozenset({float, int, complex})

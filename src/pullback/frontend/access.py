@@ -138,7 +138,7 @@ class Access(Expressions):
                 if key not in entries:
                     self.refuse(f"the dict has no key {key!r}", "Python raises KeyError here")
                 return entries[key]
-        return self.call_value(self.attribute(owner, "__getitem__"), [index], {})
+        return self.call_value(self.asked(owner, "__getitem__"), [index], {})
 
     def _run_time_item(self, owner: Value, index: Value) -> Value:
         style = self.style(owner)
@@ -168,7 +168,7 @@ class Access(Expressions):
             method = getattr(type(obj), "__getitem__", None)
             if isinstance(obj, dict | list) or method is None:
                 return self.outside(owner.path.item(self.known(index)))
-            return self.call_value(self.attribute(owner, "__getitem__"), [index], {})
+            return self.call_value(self.asked(owner, "__getitem__"), [index], {})
         if isinstance(obj, int | float | complex):
             self.refuse("a number is indexed", "Python raises TypeError here")
         try:
@@ -216,7 +216,7 @@ class Access(Expressions):
             case DictCell(entries, param):
                 self.set_cell(owner, DictCell({**entries, self.known(index): value}, param))
             case _:
-                self.call_value(self.attribute(owner, "__setitem__"), [index, value], {})
+                self.call_value(self.asked(owner, "__setitem__"), [index, value], {})
 
     def _store_in_list(
         self, owner: CellRef, cell: ListCell, items: Sequence[Value], index: Value, value: Value

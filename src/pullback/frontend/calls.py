@@ -14,6 +14,7 @@ from pullback.errors import NoRuleError
 from pullback.frontend import library
 from pullback.frontend.bodies import Body, Frame, body_of
 from pullback.frontend.environment import Path
+from pullback.frontend.instances import more_than_a_tuple
 from pullback.frontend.libraries import entered, is_library
 from pullback.frontend.machine import Unreachable
 from pullback.frontend.members import transparent
@@ -89,7 +90,7 @@ class Calls(Statements):
             case CellRef():
                 cell = self.cell(fn)
                 if isinstance(cell, ObjectCell) and hasattr(cell.cls, "__call__"):  # noqa: B004
-                    return self.call_value(self.attribute(fn, "__call__"), args, kwargs)
+                    return self.call_value(self.asked(fn, "__call__"), args, kwargs)
         self.refuse_unknown(
             fn,
             "a call of a value that is not a function known at compile time",
@@ -120,7 +121,7 @@ class Calls(Statements):
             return self._construct(obj, args, kwargs)
         method = getattr(type(obj), "__call__", None)  # noqa: B004 (the method itself is wanted)
         if isinstance(method, FunctionType):
-            bound = self.attribute(fn, "__call__") if fn.path is not None else None
+            bound = self.asked(fn, "__call__") if fn.path is not None else None
             return self.call_value(bound or Known(method), [fn] * (bound is None) + [*args], kwargs)
         return self._call_unknown(obj, args, kwargs)
 
@@ -421,6 +422,12 @@ class Calls(Statements):
         return instance
 
     def _named_tuple(self, cls: Any, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        more = more_than_a_tuple(cls)
+        if more is not None or not _is_generated(cls.__new__):
+            self.refuse(
+                f"`{cls.__name__}` is a named tuple that {more or 'makes its instances itself'}",
+                "use a plain named tuple, or a dataclass",
+            )
         values = dict(zip(cls._fields, args, strict=False)) | dict(kwargs)
         for name in cls._fields:
             if name not in values:

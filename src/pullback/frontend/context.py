@@ -73,6 +73,9 @@ class Context(Protocol):
     def store_attribute(self, owner: Value, name: str, value: Value) -> None:
         """`owner.name = value`."""
 
+    def asked(self, value: Value, name: str) -> Value:
+        """The method of an object's class, which an operation calls."""
+
     def special(self, value: Value, name: str) -> Value | None:
         """The method of a user's class that an operation calls; None where the class has none."""
 

@@ -10,11 +10,12 @@ import builtins
 import operator
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from pullback.frontend.instances import of_a_library
 from pullback.frontend.signature import Spec, spec_of
 from pullback.rules.lookup import Decision
 
@@ -110,6 +111,15 @@ class Path:
         for kind, key in self.steps:
             text += f"[{key!r}]" if kind == "item" else f".{key}" if kind == "attr" else ""
         return text
+
+
+def path_to(obj: Any) -> Path | None:
+    """The path to a class, function or module that was not found by one; None for those without the user's data."""
+    if isinstance(obj, type):
+        return None if of_a_library(obj) else Path(obj, "object", obj.__name__)
+    if isinstance(obj, FunctionType | ModuleType):
+        return Path(obj, "object", obj.__name__.rpartition(".")[2])
+    return None
 
 
 _NOT_THERE = object()

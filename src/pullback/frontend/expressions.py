@@ -86,6 +86,15 @@ DUNDER = {
 }
 MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _RAISES = "Python or NumPy raises TypeError here"
+
+
+def _method(symbol: str, position: int) -> str:
+    """The method that an operator calls of its operand at a position."""
+    name = MIRROR[symbol] if position and symbol in MIRROR else symbol
+    reflected = "r" if position and symbol not in MIRROR else ""
+    return f"__{reflected}{DUNDER[name]}__"
+
+
 _REFERENCES = (ArrayRef, FrozenRef, CellRef, TupleValue, BoundMethod, IterValue, FunctionValue)
 _CONVERSIONS = {-1: "", 115: "!s", 114: "!r", 97: "!a"}
 
@@ -342,9 +351,9 @@ class Expressions(Sharing):
 
     def binary(self, symbol: str, left: Value, right: Value, node: ast.AST | None = None) -> Value:
         """A binary operator, of sequences and objects too."""
-        special = self._sequence_operator(symbol, left, right)
+        special = self._object_operator(symbol, [left, right])
         if special is None:
-            special = self._object_operator(symbol, [left, right])
+            special = self._sequence_operator(symbol, left, right)
         return special if special is not None else self._numeric_operator(symbol, [left, right], node)
 
     def _numeric_operator(self, symbol: str, args: Sequence[Value], node: ast.AST | None) -> Value:
@@ -417,17 +426,44 @@ class Expressions(Sharing):
 
     def _object_operator(self, symbol: str, args: Sequence[Value]) -> Value | None:
         """An operator that a user's class defines."""
-        for position, value in enumerate(args):
-            cls = self.instance_class(value)
-            if cls is None:
+        for position in self._order(symbol, args):
+            value = args[position]
+            if self.instance_class(value) is None:
                 continue
-            name = MIRROR[symbol] if position and symbol in MIRROR else symbol
-            reflected = "r" if position and symbol not in MIRROR else ""
-            method = f"__{reflected}{DUNDER[name]}__"
+            method = _method(symbol, position)
             special = self.special(value, method)
             if special is not None:
-                return self.call_value(special, [v for i, v in enumerate(args) if i != position], {})
+                if position:
+                    self._check_asked(symbol, args[0], value)
+                others = [v for i, v in enumerate(args) if i != position]
+                found = self.call_value(special, others, {})
+                if not (isinstance(found, Known) and found.obj is NotImplemented):
+                    return found
+            elif hasattr(tuple, method) and all(isinstance(v, TupleValue) for v in args):
+                return None  # as tuples have it
         return None
+
+    def _check_asked(self, symbol: str, left: Value, right: Value) -> None:
+        """Refuse an array beside an object that does not say that NumPy shall leave the operator to it."""
+        cls = self.instance_class(right)
+        left_to_it = getattr(cls, "__array_ufunc__", 0) is None or getattr(cls, "__array_priority__", 0) > 0
+        if not left_to_it and isinstance(self.style(left), Array):
+            assert cls is not None
+            self.refuse(
+                f"`{symbol}` of an array and a {cls.__name__}, which NumPy takes item by item",
+                f"write the object first, or set __array_ufunc__ = None in {cls.__name__}",
+            )
+
+    def _order(self, symbol: str, args: Sequence[Value]) -> Sequence[int]:
+        """Which operand is asked first: the left one, or the right one where it is of a class made from the left's."""
+        classes = [self.instance_class(v) or (tuple if isinstance(v, TupleValue) else None) for v in args]
+        if len(args) == 2 and None not in classes and classes[0] is not classes[1]:
+            left, right = classes
+            method = _method(symbol, 1)
+            own = symbol in MIRROR or getattr(left, method, None) is not getattr(right, method, None)
+            if own and issubclass(right, left):  # type: ignore[arg-type]
+                return (1, 0)
+        return range(len(args))
 
     # ---------------------------------------------------------------------------------------------- conditions
 

@@ -75,6 +75,10 @@ class Ground(ABC):
         """`owner.name = value`."""
 
     @abstractmethod
+    def asked(self, value: Value, name: str) -> Value:
+        """The method that Python takes from the class, whatever the instance has under its name."""
+
+    @abstractmethod
     def special(self, value: Value, name: str) -> Value | None:
         """The method of a user's class that an operation calls."""
 

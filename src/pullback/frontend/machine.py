@@ -261,9 +261,9 @@ class Core(Storages):
                 )
             case ObjectCell(cls):
                 if hasattr(cls, "__bool__"):
-                    return self.call_value(self.attribute(value, "__bool__"), (), {})
+                    return self.call_value(self.asked(value, "__bool__"), (), {})
                 if hasattr(cls, "__len__"):
-                    return self.truth(self.call_value(self.attribute(value, "__len__"), (), {}))
+                    return self.truth(self.call_value(self.asked(value, "__len__"), (), {}))
         return Known(True)
 
     def test(self, value: Value) -> Known | Operand:

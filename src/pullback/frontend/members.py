@@ -15,9 +15,9 @@ import numpy as np
 
 from pullback.frontend import library
 from pullback.frontend.environment import Path
+from pullback.frontend.instances import SLOT, field_names
 from pullback.frontend.library import prelude
 from pullback.frontend.machine import Core
-from pullback.frontend.signature import field_names
 from pullback.frontend.values import BoundMethod, CellRef, Known, ObjectCell, Super, TupleValue, Value
 
 CONSTANT = (bool, str, bytes, type(None), type, np.dtype, range, frozenset, type(Ellipsis))
@@ -41,7 +41,7 @@ class Members(Core):
         if name == "__class__":
             return Known(cls)
         for base in cls.__mro__:
-            if name in vars(base):
+            if name in vars(base) and type(vars(base)[name]) is not SLOT:  # an empty slot
                 self.watch_member(cls, name)
                 return self._member(owner, cls, vars(base)[name], name)
         if isinstance(owner, CellRef):
@@ -111,7 +111,7 @@ class Members(Core):
         if getattr(cls, "__getattribute__", None) is not object.__getattribute__:
             self.refuse(f"`{cls.__name__}` says itself what its attributes are", "remove __getattribute__")
         member = next((vars(b)[name] for b in cls.__mro__ if name in vars(b)), None)
-        if hasattr(type(member), "__set__") and not isinstance(member, property | MemberDescriptor):
+        if hasattr(type(member), "__set__") and not isinstance(member, property | SLOT):
             self.refuse(
                 f"`{cls.__name__}.{name}` is a descriptor of the user's",
                 "use a property, or a plain attribute",
@@ -135,11 +135,21 @@ class Members(Core):
                     "use its attributes",
                 )
 
+    def asked(self, value: Value, name: str) -> Value:
+        """The method that Python takes from the class, whatever the instance has under its name."""
+        found = self.special(value, name)
+        return self.attribute(value, name) if found is None else found
+
     def special(self, value: Value, name: str) -> Value | None:
         """The method of a user's class that an operation calls; None where the class has none."""
         cls = self.instance_class(value)
-        if cls is None or not any(name in vars(base) for base in cls.__mro__[:-1]):
+        bases = () if cls is None else cls.__mro__
+        if cls is None or not any(name in vars(base) for base in bases if base not in (tuple, object)):
             return None
+        if not isinstance(value, Known):
+            return self._class_attribute(value, cls, name)
+        if name in getattr(value.obj, "__dict__", ()):
+            self.refuse(f"`{name}` is set on an instance, where Python does not look for it", "remove it")
         return self.attribute(value, name)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from pullback.errors import ArgumentError, Loc, UnsupportedError
 from pullback.frontend import library
 from pullback.frontend.bodies import Frame, captured
-from pullback.frontend.environment import Path
+from pullback.frontend.environment import Path, path_to
 from pullback.frontend.members import CONSTANT, Members
 from pullback.frontend.signature import Node, Spec, step_name, steps_of
 from pullback.frontend.values import (
@@ -281,6 +281,8 @@ class Names(Members):
 
     def _known_attribute(self, owner: Known, name: str) -> Value:
         obj = owner.obj
+        if owner.path is None:
+            owner = Known(obj, path_to(obj))
         if isinstance(obj, Mixed):
             self._checked(owner)
         if isinstance(obj, np.generic | bool | int | float | complex | str):

@@ -8,11 +8,9 @@ objects are part of the signature by value.  An object of which neither can be s
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import functools
 import inspect
-import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pullback.errors import ArgumentError
+from pullback.frontend.instances import field_names, more_than_a_tuple
 from pullback.ir.nodes import Const, Operand, Pack
 from pullback.styles.style import (
     Anything,
@@ -122,6 +121,7 @@ class _Reader:
             return Anything()
         above = (*above, id(value))
         if isinstance(value, tuple):
+            _check_tuple(value, name)
             items = tuple(self.spec(x, f"{name}[{i}]", above) for i, x in enumerate(value))
             return (
                 Node("new", items, (type(value), None))
@@ -154,15 +154,14 @@ class _Reader:
             return Anything()
 
 
-def field_names(value: Any) -> tuple[str, ...] | None:
-    """The attributes that make an object up; None where it is not an object of an ordinary class."""
+def _check_tuple(value: tuple[Any, ...], name: str) -> None:
     cls = type(value)
-    if dataclasses.is_dataclass(value):
-        return tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
-    library = str(getattr(cls, "__module__", "")).split(".")[0]
-    if library in ("numpy", "pullback") or library in sys.stdlib_module_names:
-        return None  # of a generator, a logger, a lock nothing but its identity is of interest
-    return tuple(vars(value)) if hasattr(value, "__dict__") else None
+    more = None if cls is tuple else more_than_a_tuple(cls, value)
+    if more is not None:
+        raise ArgumentError(
+            f"`{name}` is a {cls.__name__}, a class made from tuple, which {more}",
+            hint="pass a plain tuple, a plain named tuple, or a dataclass",
+        )
 
 
 def _is_hashable(value: Any) -> bool:

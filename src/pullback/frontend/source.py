@@ -162,9 +162,28 @@ def _read(file: str, module_globals: dict[str, Any]) -> _Module | None:
         tree = ast.parse("".join(lines), file)
     except SyntaxError:
         return _Module(file, lines, ast.Module([], []), {})
+    if any(".__" in line for line in lines):
+        _spell_private(tree)
     module = _Module(file, lines, tree, _definitions(tree, any("lambda" in line for line in lines)))
     _cache[file] = module
     return module
+
+
+def _spell_private(tree: ast.Module) -> None:
+    """Spell private attributes (`self.__x` in a class C) as Python stores them (`_C__x`)."""
+    pending: list[tuple[ast.AST, str]] = [(tree, "")]
+    while pending:
+        node, cls = pending.pop()
+        if isinstance(node, ast.ClassDef):
+            cls = node.name.lstrip("_")
+        elif (
+            isinstance(node, ast.Attribute)
+            and node.attr.startswith("__")
+            and not node.attr.endswith("__")
+            and cls
+        ):
+            node.attr = f"_{cls}{node.attr}"
+        pending += [(child, cls) for child in children(node)]
 
 
 def _definitions(tree: ast.Module, lambdas: bool) -> dict[tuple[int, str], list[Definition]]:

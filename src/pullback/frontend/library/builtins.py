@@ -69,7 +69,7 @@ def _length_of_cell(ctx: Context, value: Value) -> Value:
             return Num(ctx.builder.call(core.list_len, operand, hint="n"))
         case ObjectCell(cls):
             if hasattr(cls, "__len__"):
-                return ctx.call_value(ctx.attribute(value, "__len__"), [], {})
+                return ctx.call_value(ctx.asked(value, "__len__"), [], {})
     ctx.refuse("`len` of this object", "give its class a __len__ method")
 
 

@@ -6,7 +6,8 @@ import dataclasses
 from typing import Any
 
 from pullback.frontend.context import Context
-from pullback.frontend.environment import Path
+from pullback.frontend.environment import Path, path_to
+from pullback.frontend.instances import SLOT
 from pullback.frontend.library import effect_calls, facts, iteration, prelude
 from pullback.frontend.library.calls import NONE, Handler
 from pullback.frontend.library.effect_calls import refused
@@ -92,15 +93,18 @@ def hasattr_(ctx: Context, value: Value, name: Value) -> Value:
     """`hasattr(value, name)`, answered at compile time."""
     text = ctx.known(name)
     if isinstance(value, Known):
-        if value.path is not None:
-            ctx.watch(value.path.has(text), hasattr(value.obj, text))
+        path = value.path or path_to(value.obj)
+        if path is not None:
+            ctx.watch(path.has(text), hasattr(value.obj, text))
         return Known(hasattr(value.obj, text))
     if isinstance(value, CellRef):
         cell = ctx.cell(value)
         if isinstance(cell, ObjectCell):
             if text not in cell.fields:
+                _check_answers(ctx, cell.cls, text)
                 ctx.watch(Path(cell.cls, "object", cell.cls.__name__).has(text), hasattr(cell.cls, text))
-            return Known(text in cell.fields or hasattr(cell.cls, text))
+            given = hasattr(cell.cls, text) and type(getattr(cell.cls, text)) is not SLOT  # an empty one
+            return Known(text in cell.fields or given)
     found = facts.types_of(ctx, value)
     answers = {hasattr(t, text) for t in found or ()}
     if len(answers) != 1:
@@ -108,6 +112,18 @@ def hasattr_(ctx: Context, value: Value, name: Value) -> Value:
             f"`hasattr(..., {text!r})` of a value whose type is known at run time only", "use isinstance"
         )
     return Known(answers.pop())
+
+
+def _check_answers(ctx: Context, cls: type, name: str) -> None:
+    """Refuse to guess what a class says of attributes that neither it nor its instance has."""
+    if not name.isidentifier():
+        ctx.refuse(f"an attribute called {name!r}", "give it a name that can be written")
+    own = getattr(cls, "__getattribute__", None) is not object.__getattribute__
+    if own or (hasattr(cls, "__getattr__") and not hasattr(cls, name)):
+        ctx.refuse(
+            f"`{cls.__name__}` says itself whether it has an attribute `{name}`",
+            "set the attribute, or ask before the function is called",
+        )
 
 
 def getattr_(ctx: Context, value: Value, name: Value, default: Value = MISSING) -> Value:

@@ -42,7 +42,7 @@ def iterator(ctx: Context, value: Value) -> IterValue | None:
         return value
     cell = ctx.cell(value) if isinstance(value, CellRef) else None
     if isinstance(cell, ObjectCell) and hasattr(cell.cls, "__iter__"):
-        return iterator(ctx, ctx.call_value(ctx.attribute(value, "__iter__"), [], {}))
+        return iterator(ctx, ctx.call_value(ctx.asked(value, "__iter__"), [], {}))
     items = ctx.iterate(value)
     if items is not None and isinstance(value, CellRef) and isinstance(ctx.cell(value), ListCell):
         # as it is when the item is asked for

@@ -94,7 +94,7 @@ def delete(ctx: Context, owner: Value, index: Value) -> None:
             _python(ctx, lambda: table.__delitem__(ctx.known(index)))
             ctx.set_cell(owner, DictCell(table, cell.param))
         case ObjectCell(cls) if hasattr(cls, "__delitem__"):
-            ctx.call_value(ctx.attribute(owner, "__delitem__"), [index], {})
+            ctx.call_value(ctx.asked(owner, "__delitem__"), [index], {})
         case _:
             ctx.refuse(
                 "`del` of an item of something that is not known to be one list or dict",

@@ -286,6 +286,8 @@ def _plain_histogram(site: Site) -> bool:
     guard=_plain_histogram,
     cases=(
         case(V, 4, wrt=(0,)),
+        case(np.zeros(0), 4, wrt=(0,)),
+        case(np.zeros(0), 3, None, None, np.zeros(0), wrt=(0, 4)),
         case(V, np.array([-1.0, 0.25, 3.0]), wrt=(1,)),
         case(V, 3, None, None, W, wrt=(0, 4)),
         case(V, 3, (-0.25, 1.75), None, W, wrt=(4,)),
@@ -302,7 +304,8 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, out, out_ba
             bins_bar = out_bar[1]
         elif range is None:
             share = np.arange(np.size(edges)) / (np.size(edges) - 1)
-            least, largest = values == np.min(values), values == np.max(values)
+            least = values == np.min(values, initial=np.inf)  # of no values the edges are 0 and 1
+            largest = values == np.max(values, initial=-np.inf)
             a_bar = np.where(least, np.sum(out_bar[1] * (1 - share)) / np.sum(least), 0)
             a_bar = a_bar + np.where(largest, np.sum(out_bar[1] * share) / np.sum(largest), 0)
     if out_bar[0] is not None:
