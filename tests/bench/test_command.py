@@ -99,7 +99,7 @@ def test_what_was_found_before_an_interruption_is_kept(suites: Path) -> None:
 def test_what_is_not_settled_makes_the_exit_code_1(bench: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     record = made(a=2.0, b=2.0)
     record.cases[1].entries["pullback"] = Entry("unverified", "all 2 contenders agree, differences do not")
-    monkeypatch.setattr("pullback.cli.bench._run", lambda *_: record)
+    monkeypatch.setattr("pullback.cli.bench._run", lambda *_: (Session(Options(), []), record))
     result = bench()
     assert result.exit_code == 1
     assert "all 2 contenders agree" in result.stdout

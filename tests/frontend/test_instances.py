@@ -318,17 +318,44 @@ def test_copies_and_replacements() -> None:
     assert value_and_slope(lambda d, x: replace(d, w=3.0).K * x, model, 3.0) == (6.0, 2.0)
 
 
-def test_a_module_refuses_an_instance_that_hides_its_class() -> None:
-    module = pb.compile(_loss, example=(Model(4.0), 3.0), argnums=1).load()
-    assert module._loss_value_and_grad(Model(4.0), 3.0) == (288.0, 192.0)
+class HasEmpty:
+    __slots__ = ("v", "w")
+
+    def __init__(self, w: float) -> None:
+        self.w = w
+
+
+def ratio(d: Any, x: Any) -> Any:
+    return d.act(d.w * x) * d.K
+
+
+def doubled(d: Any, x: Any) -> Any:
+    return d.w * x * (2.0 if hasattr(d, "v") else 1.0)
+
+
+def product(p: Any, x: Any) -> Any:
+    return p.w * p.K * x
+
+
+def test_a_module_refuses_an_instance_that_has_more() -> None:
+    module = pb.compile(ratio, example=(Model(4.0), 3.0), argnums=1).load()
+    assert module.ratio_value_and_grad(Model(4.0), 3.0) == (288.0, 192.0)
     model = Model(4.0)
     model.K = 5.0
-    with pytest.raises(ValueError, match="one that sets K itself"):
-        module._loss_value_and_grad(model, 3.0)
-
-
-def _loss(d: Any, x: Any) -> Any:
-    return d.act(d.w * x) * d.K
+    with pytest.raises(TypeError, match="without an own 'K'"):
+        module.ratio_value_and_grad(model, 3.0)
+    empty = HasEmpty(2.0)
+    module = pb.compile(doubled, example=(empty, 3.0), argnums=1).load()
+    assert module.doubled_value_and_grad(empty, 3.0) == (6.0, 2.0)
+    empty.v = 1.0
+    with pytest.raises(TypeError, match="without the attribute 'v'"):
+        module.doubled_value_and_grad(empty, 3.0)
+    point = PointWith(2.0)
+    module = pb.compile(product, example=(point, 3.0), argnums=1).load()
+    assert module.product_value_and_grad(point, 3.0) == (12.0, 4.0)
+    point.K = 5.0
+    with pytest.raises(TypeError, match="without the attribute 'K'"):
+        module.product_value_and_grad(point, 3.0)
 
 
 class _Private:

@@ -18,6 +18,7 @@ from pullback.aot.hints import PYTHON, Axes, describe
 from pullback.aot.text import INDENT
 from pullback.backend.numpy.wrap import quoted
 from pullback.errors import ArgumentError
+from pullback.frontend.instances import slots
 from pullback.frontend.signature import Node, Spec, steps_of
 from pullback.styles.style import Array, Scalar, Static, not_one
 
@@ -155,10 +156,8 @@ class Checks:
     def _object(self, at: str, spec: Node) -> str:
         cls = self.reference(spec.meta[0])
         self._mismatch(f"not {self.use('_is_a')}({at}, {cls})", at, spec)
-        hiding = f"{self.use('_hiding')}({at}, {literal(spec.meta[1] or ())})"
-        self._wrong(hiding, at, describe(spec, self.axes), hiding)
+        self._attributes(at, spec)
         if spec.meta[1] is not None:
-            self._attributes(at, spec)
             for name, item in zip(spec.meta[1], spec.items, strict=True):
                 self._check(f"{at}.{name}", item, fixed=True)
             return at
@@ -169,12 +168,18 @@ class Checks:
     def _attributes(self, at: str, spec: Node) -> None:
         """An object has the attributes it was compiled for; a dataclass others too, which none of its methods sees."""
         cls, names = spec.meta
+        said = _double_quoted(f"{self.function!r}, {at!r}")
+        empty = tuple(n for n in slots(cls) if n not in (names or ()))
+        if empty:
+            self.lines.append(f"{INDENT}{self.use('_empty')}({said}, {at}, {literal(empty)})")
+        if names is None and not cls.__dictoffset__:
+            return  # a named tuple that has room for nothing else
+        names = names or ()
         of_class = self.of_class(cls)
         helper = "_no_other_attributes"
         if dataclasses.is_dataclass(cls):
             helper, names = "_not_set", tuple(n for n in of_class if n not in names)
         if names or helper == "_no_other_attributes":
-            said = _double_quoted(f"{self.function!r}, {at!r}")
             self.lines.append(f"{INDENT}{self.use(helper)}({said}, {at}, {literal(names)})")
 
 

@@ -70,17 +70,6 @@ def _is_a(x: Any, kind: Any) -> bool:
     return type(x) is kind
 
 
-def _hiding(x: Any, known: tuple[str, ...]) -> str:
-    """What an instance has of its own that hides its class's; "" where nothing does."""
-    kinds = (int, float, complex, str, bytes, tuple)
-    found = []
-    for name in getattr(x, "__dict__", ()):
-        member = getattr(type(x), name, None)
-        if name not in known and (callable(member) or isinstance(member, kinds)):
-            found.append(name)
-    return f"one that sets {', '.join(found)} itself" if found else ""
-
-
 def _has_keys(x: Any, keys: tuple[Any, ...]) -> bool:
     """Whether an argument is a dict with these keys in this order."""
     return type(x) is dict and _is_literal(tuple(x), keys)
@@ -109,6 +98,14 @@ def _not_set(function: str, name: str, x: Any, of_class: Any) -> None:
     if others:
         said = f"{function} was compiled for {name} without an own {others[0]!r}"
         raise TypeError(f"{said} (make it a field of the class)")
+
+
+def _empty(function: str, name: str, x: Any, slots: Any) -> None:
+    """Slots of an argument that were empty when compiling are so still."""
+    others = [n for n in slots if hasattr(x, n)]
+    if others:
+        said = f"{function} was compiled for {name} without the attribute {others[0]!r}"
+        raise TypeError(f"{said} (compile it for an example that has it)")
 
 
 def _lengths(function: str, axis: str, m: int, n: int) -> ValueError:

@@ -30,11 +30,11 @@ def field_names(value: Any) -> tuple[str, ...] | None:
     fields = tuple(f.name for f in dataclasses.fields(value)) if dataclasses.is_dataclass(value) else None
     if fields is None and of_a_library(cls):
         return None  # of a generator, a logger, a lock nothing but its identity is of interest
-    slots = list(_slots(cls))
+    own_slots = list(slots(cls))
     own = getattr(value, "__dict__", None)
-    if fields is None and not slots and own is None:
+    if fields is None and not own_slots and own is None:
         return None
-    declared = [name for name in (*(fields or ()), *slots) if hasattr(value, name)]
+    declared = [name for name in (*(fields or ()), *own_slots) if hasattr(value, name)]
     written = [name for name in own or () if name.isidentifier() and not iskeyword(name)]
     return tuple(dict.fromkeys([*declared, *written]))
 
@@ -45,7 +45,7 @@ def of_a_library(cls: type) -> bool:
     return library in ("numpy", "pullback") or library in sys.stdlib_module_names
 
 
-def _slots(cls: type) -> Iterator[str]:
+def slots(cls: type) -> Iterator[str]:
     """The names of a class's slots, those of its bases first (a private name as the class has it)."""
     for base in reversed(cls.__mro__):
         if "__slots__" in vars(base):
