@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 from collections import namedtuple
 from typing import Any
 
@@ -516,3 +517,34 @@ def test_a_parameter_may_have_the_name_of_what_generated_code_calls(name: str) -
     value, x_bar = pb.value_and_grad(namespace["f"])(x, np.array([[0.0, 0.0], [2.0, 3.0]]))
     assert value == 10.0
     np.testing.assert_array_equal(x_bar, [[0.0], [1.25]])  # where the factor is 0, no slope counts
+
+
+# ------------------------------------------------------------------------------------- the user's names first
+
+
+def t_loop(theta: Any, n: Any) -> Any:
+    out = np.exp(theta) + np.sum(np.exp(theta))
+    for t in range(1, n):
+        for i in range(t):
+            out = np.sin(out * i) + theta
+            if out[0] > 0.5:
+                out = out * 2
+    return np.sum(out * np.exp(theta))
+
+
+def test_a_temporary_does_not_take_a_name_of_the_users() -> None:
+    text = pb.value_and_grad(t_loop).source(np.array([0.1, 0.2]), 3)
+    assert "for t in range(1, n):" in text
+    assert "for i in range(t):" in text
+    assert "\n    t = " not in text
+    assert text == pb.value_and_grad(t_loop).source(np.array([0.1, 0.2]), 3)
+
+
+def test_lists_of_saved_values_are_named_after_what_they_hold() -> None:
+    text = pb.value_and_grad(t_loop).source(np.array([0.1, 0.2]), 3)
+    lists = re.findall(r"(\w+)_saved_all\.append\((\w+)_saved\)", text)
+    values = re.findall(r"(\w+)_saved\.append\((\w+)\)", text)
+    assert len(lists) == len(values) >= 2
+    assert all(a == b for a, b in (*lists, *values))
+    heads = "".join(text.split())
+    assert all(f"reversed({a}_saved_all)" in heads for a, _ in lists)

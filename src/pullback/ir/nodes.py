@@ -58,6 +58,15 @@ class Var:
         return f"%{self.hint}"
 
 
+def list_hint(hint: str) -> str:
+    """The name of a list of saved values; of a list of such lists.
+
+    >>> list_hint("h"), list_hint(list_hint("h"))
+    ('h_saved', 'h_saved_all')
+    """
+    return f"{hint}_all" if "_saved" in hint else f"{hint}_saved"
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Const:
     """A compile-time object as an operand."""

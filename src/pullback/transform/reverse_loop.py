@@ -29,6 +29,7 @@ from pullback.ir.nodes import (
     Stmt,
     Var,
     While,
+    list_hint,
 )
 from pullback.ir.walk import definitions, free_variables, targets
 from pullback.styles.join import below, covering
@@ -274,7 +275,7 @@ class _Reversal:
     ) -> tuple[For | While, dict[Var, Operand]]:
         """The forward loop with a list for each saved value, and the names of their items in the reverse loop."""
         stmt = self.stmt
-        lists = [Var(f"{v.hint}_saved", ListOf(v.style)) for v in saved]
+        lists = [Var(list_hint(v.hint), ListOf(v.style)) for v in saved]
         longer = [Var(x.hint, x.style) for x in lists]
         results = [Var(x.hint, x.style) for x in lists]
         saves = dict(zip(saved, zip(lists, longer, strict=True), strict=True))

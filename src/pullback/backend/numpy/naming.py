@@ -3,7 +3,8 @@
 In: a function, its folded values, the names that are taken.  Out: a name for every Var that is printed.
 Values that a loop carries, a branch joins or a write changes share one name where their lifetimes are
 disjoint; different variables share a name only where both carry it as hint and are never live at once.  The
-user's names are kept; a clash gets `_2`, `_3`.  The same function always gets the same names.
+user's names are given first, so that no temporary takes one; lists of saved values come last and are named
+after what they hold.  A clash gets `_2`, `_3`.  The same function always gets the same names.
 """
 
 from __future__ import annotations
@@ -16,12 +17,27 @@ from dataclasses import dataclass, field
 
 from pullback.analysis.binding import maybe_unbound
 from pullback.backend.numpy.constants import SYNTAX_BUILTINS
-from pullback.backend.numpy.folding import is_named
+from pullback.backend.numpy.folding import assigned_names, is_named
 from pullback.backend.numpy.lifetimes import Interval, Lifetimes, lifetimes
-from pullback.ir.nodes import UNDEF, Call, Const, For, Function, If, Operand, Stmt, Var, While
+from pullback.ir import core_ops as core
+from pullback.ir.nodes import (
+    UNDEF,
+    Call,
+    Const,
+    For,
+    Function,
+    If,
+    Operand,
+    Seq,
+    Stmt,
+    Var,
+    While,
+    list_hint,
+)
 from pullback.ir.walk import statements
 
 ALWAYS_TAKEN = frozenset(keyword.kwlist) | frozenset(SYNTAX_BUILTINS) | {"np", "math", "_"}
+MADE = frozenset({"t", "i", "k", "n"})  # hints of temporaries that a variable of the user's may well have too
 CLOSE_LOOK = 4  # of the names made from one hint, how many are compared interval by interval
 
 
@@ -136,6 +152,37 @@ class _Groups:
                     self._pairs(stmt.results, stmt.then_yields, False, exact)
                     self._pairs(stmt.results, stmt.else_yields, False, exact)
 
+        self._restored(stmts)
+
+    def held(self) -> dict[Var, Var]:
+        """What lists of saved values hold: by the representative of a list, one value that it gets."""
+        found: dict[Var, Var] = {}
+        for stmt in statements(self.function.body):
+            if isinstance(stmt, Call) and stmt.op is core.list_append:
+                items, item = stmt.args[:2]
+                if not (isinstance(items, Var) and isinstance(item, Var)):
+                    continue
+                known = items in self.parent and item in self.parent
+                if known and items.hint == list_hint(item.hint):
+                    found.setdefault(self.find(items), item)
+        return found
+
+    def of(self, var: Var) -> _Class:
+        """The class of a value."""
+        return self.classes[self.find(var)]
+
+    def _restored(self, stmts: Sequence[Stmt]) -> None:
+        """A reverse loop gives its saved values the names under which they were saved."""
+        held = self.held()
+        for stmt in stmts:
+            if not isinstance(stmt, For):
+                continue
+            for index, it in zip(stmt.index, stmt.iters, strict=True):
+                if isinstance(it, Seq) and isinstance(it.value, Var) and it.value in self.parent:
+                    item = held.get(self.find(it.value))
+                    if item is not None:
+                        self._pairs((index,), (item,), False, True)
+
     def _unbound(self, stmts: Sequence[Stmt]) -> None:
         """One name for a value that may be unbound wherever it goes: assigning it to another would read it."""
         unbound = maybe_unbound(self.function)
@@ -229,24 +276,24 @@ class _Hint:
 class _Speller:
     def __init__(self, taken: set[str]) -> None:
         self.taken = taken  # names nobody may get
-        self.shared: dict[str, _Hint] = {}
-        self.made: dict[str, str] = {}  # a name -> the hint it was made for
+        self.shared: dict[tuple[int, str], _Hint] = {}
         self.out: set[str] = set()
 
     def fix(self, name: str, intervals: list[Interval]) -> None:
         """A parameter's name."""
         self.taken.discard(name)
-        hint = self.shared.setdefault(name, _Hint())
+        hint = self.shared.setdefault((_USER, name), _Hint())
         hint.count = 1
         hint.close.append((name, list(intervals)))
-        self.made[name] = name
         self.out.add(name)
 
-    def pick(self, base: str, intervals: list[Interval], alone: bool, avoid: Container[str] = ()) -> str:
-        """A name made from a hint for values live in these intervals; classes come in order of their
-        start.
+    def pick(
+        self, turn: int, base: str, intervals: list[Interval], alone: bool, avoid: Container[str] = ()
+    ) -> str:
+        """A name made from a hint for values live in these intervals; the classes of a turn come in order of
+        their start, and share no name with those of another.
         """
-        hint = self.shared.setdefault(base, _Hint())
+        hint = self.shared.setdefault((turn, base), _Hint())
         if not alone:
             for name, occupied in hint.close:
                 if name not in avoid and not overlap(occupied, intervals):
@@ -272,7 +319,7 @@ class _Speller:
         while True:
             hint.count += 1
             name = _numbered(base, hint.count)
-            if name not in self.taken and self.made.setdefault(name, base) == base and name not in self.out:
+            if name not in self.taken and name not in self.out:
                 self.out.add(name)
                 return name
 
@@ -291,14 +338,65 @@ def _spell(groups: _Groups, taken: set[str], live: Lifetimes) -> Names:
             of.update(dict.fromkeys(group.members, param.name))
         else:
             speller.fix(param.name, [(0, 1)])
-    indices = {v for s in statements(groups.function.body) if isinstance(s, For) for v in s.index}
+    stmts = list(statements(groups.function.body))
+    indices = {v for s in stmts if isinstance(s, For) for v in s.index}
     params = {p.name for p in groups.function.params}  # `for x in ...` would hide the parameter
-    order = sorted(groups.classes.values(), key=lambda g: (g.intervals[0], g.intervals[-1]))
+    turns = _Turns(groups, stmts, live.used)
+    order = sorted(
+        (g for g in groups.classes.values() if not g.fixed),
+        key=lambda g: (turns.of(g), g.intervals[0][0], g.intervals[-1]),
+    )
     for group in order:
-        if group.fixed:
-            continue
-        base = identifier(group.hint or group.members[0].hint)
         avoid = params if indices.intersection(group.members) else ()
-        name = speller.pick(base, group.intervals, group.alone, avoid)
+        name = speller.pick(turns.of(group), turns.base(group, of), group.intervals, group.alone, avoid)
         of.update(dict.fromkeys(group.members, name))
     return Names(of, speller.out | taken, live.used)
+
+
+_USER, _MADE, _UNUSED, _LISTS = range(4)  # turns; lists of lists, and so on, come after
+
+
+class _Turns:
+    """Who is named first: the user's variables, then what the compiler made, then the lists of saved values."""
+
+    def __init__(self, groups: _Groups, stmts: Sequence[Stmt], used: set[Var]) -> None:
+        self.groups = groups
+        self.used = used
+        iterated = [p for s in stmts if isinstance(s, For) for p in zip(s.index, s.iters, strict=True)]
+        self.restored = {v for v, it in iterated if isinstance(it, Seq)}
+        self.users = {p.name for p in groups.function.params}
+        for text in {s.loc.text for s in stmts}:
+            self.users |= assigned_names(text)
+        self.held = groups.held()
+        self._turn: dict[int, int] = {}
+
+    def of(self, group: _Class) -> int:
+        """The turn of a class."""
+        found = self._turn.get(id(group))
+        if found is None:
+            found = self._turn[id(group)] = self._found(group)
+        return found
+
+    def _found(self, group: _Class) -> int:
+        if self.used.isdisjoint(group.members):
+            return _UNUSED
+        base = group.hint or group.members[0].hint
+        if base in self.users and (base not in MADE or self._has_users_own(group, base)):
+            return _USER
+        item = self._item(group)
+        return _MADE if item is None else max(self.of(self.groups.of(item)) + 1, _LISTS)
+
+    def _has_users_own(self, group: _Class, base: str) -> bool:
+        return any(
+            v.hint == base and v in self.groups.named and v not in self.restored for v in group.members
+        )
+
+    def _item(self, group: _Class) -> Var | None:
+        return self.held.get(self.groups.find(group.members[0]))
+
+    def base(self, group: _Class, of: Mapping[Var, str]) -> str:
+        """What its name is made from."""
+        item = self._item(group)
+        if item is None or self.of(group) < _LISTS:
+            return identifier(group.hint or group.members[0].hint)
+        return list_hint(of[item])
