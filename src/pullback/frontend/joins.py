@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pullback.errors import UnsupportedError
-from pullback.frontend.names import Mixed, Names
+from pullback.frontend.names import Mixed, Names, part_hint
 from pullback.frontend.values import (
     ArrayCell,
     ArrayRef,
@@ -62,6 +62,7 @@ class Merge:
         self.partners: dict[tuple[str, int], set[int | None]] = {}
         self._taken: set[int] | None = None
         self._aside: dict[int, int] = {}
+        self._owners: dict[int, str] = {}  # what a joined container is called
         self.unsettled = False  # kinds differ that one iteration might settle
         self.current: str | None = None  # the name being joined
         self._seen: set[str] = set()
@@ -265,6 +266,7 @@ class Merge:
     def _container(self, a: Value | None, b: Value | None, hint: str) -> Value:
         first, second = _number(a), _number(b)
         if (first, second) in self.pairs and self._renames(first, second):
+            self._owners.setdefault(self._joined(first, second), hint)
             return CellRef(self._joined(first, second))
         if (first, second) in self.pairs:
             cells = [c for c in (self._content(True, a), self._content(False, b)) if c is not None]
@@ -381,7 +383,7 @@ class Merge:
             operand = getattr(cell, "operand", None)
             if isinstance(operand, Var):
                 return operand.hint
-        return "items"
+        return self._owners.get(self._joined(a, b), "items")
 
     def cell(self, a: Cell | None, b: Cell | None, hint: str) -> Cell:
         """The joined content of a storage or container."""
@@ -394,20 +396,20 @@ class Merge:
                 operand = self.slot(first, second, hint)
                 return one if operand is one.operand and param == one.param else ArrayCell(operand, param)
             case DictCell():
-                return self._dict(a, b, param)
+                return self._dict(a, b, hint, param)
             case ObjectCell():
-                fields = {k: self.value(x, y, str(k)) for k, (x, y) in _named(a, b).items()}
+                fields = {k: self.value(x, y, part_hint(hint, k)) for k, (x, y) in _named(a, b).items()}
                 return ObjectCell(one.cls, fields, param)
         return self._list(a, b, hint, param)
 
-    def _dict(self, a: Cell | None, b: Cell | None, param: str) -> Cell:
+    def _dict(self, a: Cell | None, b: Cell | None, hint: str, param: str) -> Cell:
         pairs = _named(a, b)
         if a is not None and b is not None and any(x is None or y is None for x, y in pairs.values()):
             missing = next(k for k, (x, y) in pairs.items() if x is None or y is None)
             self.machine.refuse(
                 f"a dict has the key {missing!r} on one path only", "set the key on every path"
             )
-        return DictCell({k: self.value(x, y, str(k)) for k, (x, y) in pairs.items()}, param)
+        return DictCell({k: self.value(x, y, part_hint(hint, k)) for k, (x, y) in pairs.items()}, param)
 
     def _list(self, a: Cell | None, b: Cell | None, hint: str, param: str) -> Cell:
         one, two = _items(a), _items(b)

@@ -117,6 +117,12 @@ class Names(Members):
 
     def named(self, name: str, value: Value) -> Value:
         """A result that has no user's name yet takes this one."""
+        cell = self.state.cells.get(value.cell) if isinstance(value, CellRef) else None
+        if isinstance(cell, ObjectCell):
+            for key, part in cell.fields.items():
+                if not isinstance(part, CellRef):
+                    self.named(part_hint(name, key), part)
+            return value
         operand: Operand | None = value.operand if isinstance(value, Num | FrozenRef) else None
         if isinstance(value, ArrayRef) and not value.path:
             operand = self._array(value.cell).operand
@@ -221,7 +227,7 @@ class Names(Members):
             else None
         )
         parts = names if names is not None else range(len(spec.items))
-        items = tuple(self._tree(_part(hint, p), s) for p, s in zip(parts, spec.items, strict=True))
+        items = tuple(self._tree(part_hint(hint, p), s) for p, s in zip(parts, spec.items, strict=True))
         return Pack(spec.kind, items, spec.meta)
 
     def _value_of(self, param: str, operand: Operand) -> Value:
@@ -326,7 +332,8 @@ def rename(var: Var, name: str) -> None:
     object.__setattr__(var, "hint", name)
 
 
-def _part(hint: str, key: Any) -> str:
+def part_hint(hint: str, key: Any) -> str:
+    """The name of a part of a container that has a name: `p_w` for `p.w`."""
     text = f"{hint}_{key}"
     return text if text.isidentifier() else hint
 

@@ -16,6 +16,7 @@ from pullback.frontend.environment import Path
 from pullback.frontend.expressions import BINARY
 from pullback.frontend.library import lists
 from pullback.frontend.machine import Unreachable
+from pullback.frontend.names import part_hint
 from pullback.frontend.refusals import refuse
 from pullback.frontend.values import (
     ArrayRef,
@@ -112,10 +113,15 @@ class Statements(Access):
                 self.at_end(lambda: self.store_item(owner, index, value))
             case ast.Attribute():
                 self.store_attribute(self.evaluate(target.value), target.attr, value)
+                self._name_attribute(target, value)
             case ast.Starred(value=inner):
                 self.assign(inner, value)
             case _:
                 self.refuse("this target cannot be assigned", node=target)
+
+    def _name_attribute(self, target: ast.Attribute, value: Value) -> None:
+        if isinstance(target.value, ast.Name):
+            self.named(part_hint(target.value.id, target.attr), value)
 
     def at_end(self, write: Callable[[], None]) -> None:
         """A write after which nothing of the current statement is read again."""
@@ -187,6 +193,7 @@ class Statements(Access):
                 new = self._in_place(symbol, current, self.evaluate(stmt.value), stmt)
                 if new is not current:
                     self.store_attribute(owner, attr, new)
+                    self._name_attribute(stmt.target, new)
 
     def _augment_item(self, symbol: str, owner: Value, index: Value, stmt: ast.AugAssign) -> None:
         if isinstance(owner, FrozenRef) and isinstance(self.style(owner), Array):

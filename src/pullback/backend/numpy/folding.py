@@ -25,11 +25,12 @@ MAX_DISTANCE = 40  # statements between a value and its user
 _ASSIGNED = re.compile(r"\s*(?:for\s+(?P<loop>.*?)\s+in\b|(?P<names>[^=]*?)[-+*/@%&|^<>]*(?<![=!<>])=(?!=))")
 _WALRUS = re.compile(r"(\w+)\s*:=")
 _NAME = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
+_ATTRIBUTE = re.compile(r"(?<![.\w])([A-Za-z_]\w*)\.(\w+)(?=\s*(?:,|$|[-+*/@%&|^<>]))")
 
 
 @lru_cache(maxsize=4096)
 def assigned_names(text: str) -> frozenset[str]:
-    """The names that a line of source assigns.
+    """The names that a line of source assigns; those of attributes are `p_w` for `p.w`.
 
     >>> sorted(assigned_names("    u, v = v, u"))
     ['u', 'v']
@@ -37,7 +38,9 @@ def assigned_names(text: str) -> frozenset[str]:
     match = _ASSIGNED.match(text)
     found = set(_WALRUS.findall(text))
     if match:
-        found.update(_NAME.findall(match["loop"] or match["names"] or ""))
+        targets = match["loop"] or match["names"] or ""
+        found.update(_NAME.findall(targets))
+        found.update(f"{owner}_{name}" for owner, name in _ATTRIBUTE.findall(targets))
     return frozenset(found)
 
 
