@@ -548,3 +548,25 @@ def test_lists_of_saved_values_are_named_after_what_they_hold() -> None:
     assert all(a == b for a, b in (*lists, *values))
     heads = "".join(text.split())
     assert all(f"reversed({a}_saved_all)" in heads for a, _ in lists)
+
+
+class State:
+    def __init__(self, s: Any, i: Any) -> None:
+        self.s, self.i = s, i
+
+
+def stepped(theta: Any, n: Any) -> Any:
+    st = State(theta[0], 0.01)
+    for t in range(n):
+        st.s = st.s * 0.5 + theta[1]
+        for _ in range(t):
+            st.i = np.sin(st.i * st.s)
+    return st.i * st.s
+
+
+def test_attributes_of_a_local_object_are_named_after_it() -> None:
+    text = pb.value_and_grad(stepped).source(np.array([0.1, 0.2]), 3)
+    assert "st_s = st_s * 0.5 + theta[1]" in text
+    assert "st_i = np.sin(st_i * st_s)" in text
+    assert "for t in range(n):" in text
+    assert "st_i_saved_all.append(st_i_saved)" in text
