@@ -197,7 +197,6 @@ def test_statistics_are_quartiles() -> None:
 
 
 def test_a_plot_is_written(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     from pullback.bench.plot import draw
 
     for name in ("out.png", "out.svg"):
