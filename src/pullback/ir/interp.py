@@ -14,6 +14,7 @@ import numpy as np
 
 from pullback.ir.callee import callee_of
 from pullback.ir.core_ops import begin_reverse
+from pullback.ir.kernel import kernel_of
 from pullback.ir.nodes import (
     ABSENT,
     UNDEF,
@@ -136,8 +137,13 @@ class Machine:
             return
         args = [self.use(x) for x in stmt.args]
         kwargs = {name: self.use(x) for name, x in stmt.kwargs}
-        callee = callee_of(stmt)
-        out = stmt.op.impl(*args, **kwargs) if callee is None else self.enter(callee.body(), args)
+        callee, kernel = callee_of(stmt), kernel_of(stmt)
+        if callee is not None:
+            out = self.enter(callee.body(), args)
+        elif kernel is not None:
+            out = self.enter(kernel.function, args)
+        else:
+            out = stmt.op.impl(*args, **kwargs)
         if len(stmt.targets) == 1:
             self.values[stmt.targets[0]] = out
         elif stmt.targets:
