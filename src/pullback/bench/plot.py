@@ -12,6 +12,7 @@ from pullback.bench.report import factor, present
 LOOKS = {  # colour and marker of each contender; the same in every picture
     "pullback": ("#d62728", "o"),
     "hand": ("#7f7f7f", "|"),
+    "c": ("#000000", "*"),
     "autograd": ("#1f77b4", "s"),
     "jax": ("#2ca02c", "^"),
     "torch": ("#ff7f0e", "D"),

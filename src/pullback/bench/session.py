@@ -58,8 +58,8 @@ def contenders(peers: Sequence[str] | None) -> list[str]:
         raise BenchError(f"unknown peer {unknown[0]!r}", hint=f"there are: {', '.join(PEERS)}")
     missing = [name for name in peers if name != PLAIN and not PEERS[name].installed()]
     if missing:
-        wanted = " ".join(PEERS[name].distribution for name in missing)
-        raise BenchError(f"not installed: {', '.join(missing)}", hint=f"pip install {wanted}")
+        hints = dict.fromkeys(PEERS[name].way_out for name in missing)
+        raise BenchError(f"not installed: {', '.join(missing)}", hint="; ".join(hints))
     return [name for name in PEERS if name in (*ALWAYS, *peers)]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pullback.bench.peers.base import NoVersion, Peer, Program, Result
 from pullback.bench.peers.hand import Hand, Numba
+from pullback.bench.peers.in_c import C
 from pullback.bench.peers.in_jax import Jax
 from pullback.bench.peers.in_torch import Torch
 from pullback.bench.peers.own import Pullback
 from pullback.bench.peers.tracing import Advect, Autograd
 
 PEERS: dict[str, Peer] = {
-    peer.name: peer for peer in (Pullback(), Hand(), Autograd(), Jax(), Torch(), Advect(), Numba())
+    peer.name: peer for peer in (Pullback(), Hand(), C(), Autograd(), Jax(), Torch(), Advect(), Numba())
 }
 
 __all__ = ["PEERS", "NoVersion", "Peer", "Program", "Result"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,12 @@ class Peer:
     module = ""  # what must be importable
     distribution = ""  # what pip calls it
     compiles = True  # whether the first call of a kernel is another thing than the following ones
+    reference = False  # what is written by hand or measures a bound: no library that differentiates
+
+    @property
+    def way_out(self) -> str:
+        """What to do where it is not installed."""
+        return f"pip install {self.distribution}"
 
     def installed(self) -> bool:
         """Whether it can be imported.  (In the parent; nothing is imported.)"""
@@ -67,6 +73,15 @@ class Peer:
         seeds  for a kernel with residuals: the cotangents to pull back
         """
         raise NotImplementedError
+
+    def reusing(
+        self, kernel: Kernel, args: tuple[Any, ...], seeds: Sequence[Any], buffers: Mapping[str, Any]
+    ) -> Program:
+        """The same with the gradient written into buffers, where it can do that; else what `program` gives.
+
+        buffers  for names in WRT that are arrays: an array like each, filled with NaN
+        """
+        return self.program(kernel, args, seeds)
 
 
 def flat(bars: Sequence[Any]) -> list[Any]:

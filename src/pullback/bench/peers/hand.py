@@ -17,6 +17,7 @@ class Hand(Peer):
     module = "numpy"
     distribution = "numpy"
     compiles = False
+    reference = True
 
     def program(self, kernel: Kernel, args: tuple[Any, ...], seeds: Sequence[Any]) -> Program:
         """The version's own function."""
