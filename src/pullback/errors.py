@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,3 +146,39 @@ class SignatureError(PullbackError, ValueError):
 
     def _message(self) -> str:
         return "\n".join([self.reason, *self.excerpt, *([f"way out: {self.hint}"] if self.hint else [])])
+
+
+class NativeError(PullbackError):
+    """The native target cannot serve; the function runs on the numpy target."""
+
+
+class NoCompiler(NativeError):
+    """There is no C compiler that works."""
+
+
+class BuildFailed(NativeError):
+    """The C compiler took no text of ours, was killed, or did not end in time."""
+
+
+class UserLine(Exception):
+    """Where in the user's source an exception comes from; its cause, on Pythons whose exceptions take no notes."""
+
+
+def add_place(error: BaseException, loc: Loc | None, function: str = "") -> None:
+    """Add the user's file, line and text to an exception, unless it has them or there are none."""
+    if loc is None or not loc.line or has_place(error):
+        return
+    text = f"{_FROM}{loc.file}:{loc.line}, in {loc.function or function}\n    {loc.text.strip()}"
+    if sys.version_info >= (3, 11):
+        error.add_note(text)
+    elif error.__cause__ is None:
+        error.__cause__ = UserLine(text)
+
+
+def has_place(error: BaseException) -> bool:
+    """Whether an exception tells the user's line already."""
+    notes: list[str] = getattr(error, "__notes__", [])
+    return isinstance(error.__cause__, UserLine) or any(note.startswith(_FROM) for note in notes)
+
+
+_FROM = "from "

@@ -7,14 +7,13 @@ array, is not done where the function has effects that can be seen, and ends aft
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pullback.analysis.effects import has_visible_effects
-from pullback.errors import Loc, PullbackError
+from pullback.errors import Loc, PullbackError, add_place, has_place
 from pullback.ir.interp import Machine
 from pullback.ir.nodes import Function, Stmt
 
@@ -24,22 +23,11 @@ if TYPE_CHECKING:
 MAX_STATEMENTS = 200_000
 
 
-class UserLine(Exception):
-    """Where in the user's source an exception comes from; its cause, on Pythons whose exceptions take no notes."""
-
-
 def note_place(error: Exception, variant: Variant, values: Sequence[Any]) -> None:
     """Add the user's file, line and text to an exception, if they can be found."""
-    if isinstance(error, PullbackError):
-        return
-    loc = _place(variant.compiled.lowered.function, values, type(error))
-    if loc is None or not loc.line:
-        return
-    text = f"from {loc.file}:{loc.line}, in {loc.function or variant.compiled.name}\n    {loc.text.strip()}"
-    if sys.version_info >= (3, 11):
-        error.add_note(text)
-    elif error.__cause__ is None:
-        error.__cause__ = UserLine(text)
+    if not isinstance(error, PullbackError) and not has_place(error):
+        place = _place(variant.compiled.lowered.function, values, type(error))
+        add_place(error, place, variant.compiled.name)
 
 
 class _Replay(Machine):
