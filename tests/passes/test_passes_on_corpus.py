@@ -15,9 +15,12 @@ from pullback.ir.callee import reachable
 from pullback.ir.interp import run
 from pullback.ir.nodes import Function
 from pullback.passes import PASSES, optimize
+from pullback.passes.bufferize import bufferize
+from pullback.passes.fuse import fuse
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from differences import seed_for
+from in_place import run_in_place
 from programs import all_programs, leaves
 
 PROGRAMS = {p.name: p for p in all_programs() if not p.refused}
@@ -38,7 +41,17 @@ def check_passes(function: Function, args: Any) -> Any:
         if changed is not function:
             assert_same(run(changed, copy.deepcopy(args)), expected, f"after {step.__name__}")
         function = changed
+    check_fusion(function, args, expected)
     return expected
+
+
+def check_fusion(function: Function, args: Any, expected: Any) -> None:
+    """Fused for either target: the same results, pure or in place, each kernel's loop element by element."""
+    done = bufferize(function).function
+    for single in (False, True):
+        fused = fuse(done, single=single)
+        assert_same(run(fused, copy.deepcopy(args)), expected, f"fused, {single=}")
+        assert_same(run_in_place(fused, copy.deepcopy(args)), expected, f"fused in place, {single=}")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -9,7 +9,7 @@ from being in place is copied once before the loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pullback.ir import core_ops as core
@@ -57,6 +57,14 @@ def decide(function: Function, *, in_place: bool, owned: int | None) -> Decision
             break
         loads = more
     return walk.out
+
+
+def shares_of(function: Function) -> Mapping[Var, Shares]:
+    """Where the values of a bufferised function lie: each write that is left is done in place."""
+    walk = _AllInPlace(deaths(function), True, set(), {})
+    walk.params(function)
+    walk.block(function.body)
+    return walk.shares
 
 
 class _Decide:
@@ -324,6 +332,16 @@ class _Decide:
             if more:
                 self.forced.setdefault(loop, set()).update(more)
                 return True
+        return False
+
+
+class _AllInPlace(_Decide):
+    """The walk over a function in which all is decided."""
+
+    def _write(self, stmt: Call) -> Shares:
+        return self.sharing.written(stmt, True)
+
+    def _copy_before(self, stmt: For | While, inits: Edge, before: dict[int, str]) -> bool:
         return False
 
 

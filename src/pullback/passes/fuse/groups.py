@@ -1,0 +1,246 @@
+"""Which members of a run of statements go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from pullback.ir.nodes import Call, Operand, Stmt, Var
+from pullback.ir.walk import own_operands, targets, variables_in
+from pullback.passes.fuse.facts import Facts
+from pullback.passes.fuse.members import Role, Space, may_broadcast, same_space, space_of
+
+Place = tuple[Var, tuple[Operand, ...]]
+
+
+@dataclass(slots=True)
+class Group:
+    """Members of one kernel, by their position in the run.
+
+    reads    values whose elements members read, those made by other members included
+    barred   what no member may read: results of the group's reductions and stores
+    virtual  what its maps make
+    bases    what its stores change: parameters of the kernel
+    writes   the places where it writes, and the regions of memory that these are in
+    """
+
+    members: list[int]
+    space: Space | None = None
+    reads: dict[Var, None] = field(default_factory=dict)
+    barred: set[Var] = field(default_factory=set)
+    virtual: set[Var] = field(default_factory=set)
+    bases: set[Var] = field(default_factory=set)
+    writes: list[tuple[Var, Place, frozenset[int]]] = field(default_factory=list)
+    ends: bool = False  # it has a reduction or a store
+
+
+class Run:
+    """Statements of a block between two barriers; each is in a group, at first alone."""
+
+    def __init__(self, stmts: Sequence[Stmt], facts: Facts) -> None:
+        self.stmts = stmts
+        self.facts = facts
+        self.groups = [self._alone(i, stmt) for i, stmt in enumerate(stmts)]
+        self.at = list(range(len(stmts)))  # the group of each statement
+        self.above = [0] * len(stmts)  # the groups before each group, as bits
+        self.below = [0] * len(stmts)
+        self.before: list[set[int]] = [set() for _ in stmts]  # the statements that each statement follows
+        self.made = {var: i for i, stmt in enumerate(stmts) for var in targets(stmt)}
+        self.number = {id(stmt): i for i, stmt in enumerate(stmts)}
+        self._order()
+
+    def _alone(self, i: int, stmt: Stmt) -> Group:
+        group = Group([i])
+        role = self.facts.role.get(id(stmt))
+        if role is None or role is Role.FREE or not isinstance(stmt, Call):
+            return group
+        group.space = space_of(stmt, role)
+        group.reads = {v: None for v, elements in self.facts.needs(stmt).inputs.items() if elements}
+        if role is Role.MAP:
+            group.virtual.update(stmt.targets)
+        else:
+            group.barred.update(stmt.targets)
+            group.ends = True
+        if role is Role.STORE:
+            group.bases.update(variables_in(stmt.args[:1]))
+        if stmt.op.writes and isinstance(stmt.args[0], Var):
+            base, steps = stmt.args[0], stmt.args[2:]
+            if base not in self.facts.free:
+                place = self.facts.memory.place(base, *steps)
+                group.writes.append((base, place, self.facts.memory.own(base)))
+        if self._overlaps(group):
+            group.space = None
+        return group
+
+    # ------------------------------------------------------------------------------------------------- what follows
+
+    def _order(self) -> None:
+        """What each statement must follow: what makes its operands, and what writes or reads the same memory."""
+        writer: dict[int, int] = {}
+        readers: dict[int, list[int]] = {}
+        for i, stmt in enumerate(self.stmts):
+            before = self.before[i]
+            reads, needed = self._read(i, stmt)
+            before.update(self.made[v] for v in needed if v in self.made)
+            writes = self.facts.memory.written(stmt)
+            for region in reads:
+                if region in writer:
+                    before.add(writer[region])
+                readers.setdefault(region, []).append(i)
+            for region in writes:
+                before.update(readers.pop(region, ()))
+                if region in writer:
+                    before.add(writer[region])
+                writer[region] = i
+            before.discard(i)
+            for j in before:
+                self.above[i] |= self.above[j] | 1 << j
+            for j in _bits(self.above[i]):
+                self.below[j] |= 1 << i
+
+    def _read(self, i: int, stmt: Stmt) -> tuple[frozenset[int], list[Var]]:
+        memory = self.facts.memory
+        if self.groups[i].space is None or not isinstance(stmt, Call):
+            return memory.read(stmt), list(variables_in(own_operands(stmt)))
+        needed = self.facts.needs(stmt).inputs
+        return frozenset().union(*(memory.of(v) for v, elements in needed.items() if elements)), list(needed)
+
+    # ----------------------------------------------------------------------------------------------------- merging
+
+    def merge_equal(self) -> None:
+        """Put together what runs over one space and makes, reads or shares something with one another."""
+        readers: dict[Var, list[int]] = {}
+        for i in range(len(self.stmts)):
+            if self.group(i).space is None:
+                continue
+            near: dict[int, None] = {}
+            for var in self.group(i).reads:
+                near.update(dict.fromkeys([self.made[var]] if var in self.made else []))
+            for var in self.group(i).reads:
+                near.update(dict.fromkeys(readers.get(var, ())))
+                readers.setdefault(var, []).append(i)
+            for j in near:
+                if self._equal(i, j):
+                    self.merge(i, j)
+
+    def _equal(self, i: int, j: int) -> bool:
+        a, b = self.group(i).space, self.group(j).space
+        return a is not None and b is not None and same_space(a, b)
+
+    def absorb(self) -> None:
+        """Put what only one other kernel reads into it, though it is not proved to run over the same space.
+
+        It broadcasts to that space, or the statements raise an error.
+        """
+        for i in reversed(range(len(self.stmts))):
+            group = self.group(i)
+            if group.space is None or group.ends or group.members[-1] != i:
+                continue
+            readers = {
+                r for m in group.members for t in targets(self.stmts[m]) for r in self.facts.readers(t)
+            }
+            outside = readers - {id(self.stmts[m]) for m in group.members}
+            if not outside or not all(r in self.number for r in outside):
+                continue
+            found = {self.at[self.number[r]] for r in outside}
+            other = self.groups[found.pop()]
+            if not found and other.space is not None and may_broadcast(group.space, other.space):
+                self.merge(other.members[-1], i)
+
+    def group(self, i: int) -> Group:
+        """The group of a statement."""
+        return self.groups[self.at[i]]
+
+    def merge(self, i: int, j: int) -> bool:
+        """Put the groups of two statements together, the space that of the first, if nothing forbids it."""
+        a, b = self.at[i], self.at[j]
+        if a == b:
+            return True
+        both = (self.above[a] & self.below[b]) | (self.below[a] & self.above[b])
+        if both:  # something stands between
+            return False
+        joined = self._joined(self.groups[a], self.groups[b])
+        if joined is None:
+            return False
+        self.groups[a] = joined
+        for m in self.groups[b].members:
+            self.at[m] = a
+        self._connect(a, b)
+        return True
+
+    def _joined(self, a: Group, b: Group) -> Group | None:
+        barred, virtual = a.barred | b.barred, a.virtual | b.virtual
+        if not barred.isdisjoint(a.reads) or not barred.isdisjoint(b.reads):
+            return None
+        if not (a.bases | b.bases).isdisjoint(virtual | barred):
+            return None
+        out = Group(
+            sorted(a.members + b.members),
+            a.space,
+            a.reads | b.reads,
+            barred,
+            virtual,
+            a.bases | b.bases,
+            a.writes + b.writes,
+            a.ends or b.ends,
+        )
+        return None if self._overlaps(out) else out
+
+    def _overlaps(self, group: Group) -> bool:
+        """Whether a place that a group writes may overlap another that it reads or writes."""
+        memory = self.facts.memory
+        writes = [w for w in group.writes if w[0] not in group.virtual]
+        for k, (_, place, regions) in enumerate(writes):
+            for var in group.reads:
+                if var in group.virtual or not memory.of(var) & regions:
+                    continue
+                if not memory.same_place(memory.place(var), place):
+                    return True
+            if any(regions & others for _, _, others in writes[k + 1 :]):
+                return True
+        return False
+
+    def _connect(self, a: int, b: int) -> None:
+        """Group b is now part of group a."""
+        own = 1 << a | 1 << b
+        above = (self.above[a] | self.above[b]) & ~own
+        below = (self.below[a] | self.below[b]) & ~own
+        self.above[a], self.below[a] = above, below
+        for x in _bits(above):
+            self.below[x] = (self.below[x] | below | own) & ~(1 << b)
+        for x in _bits(below):
+            self.above[x] = (self.above[x] | above | own) & ~(1 << b)
+
+    # ----------------------------------------------------------------------------------------------------- schedule
+
+    def scheduled(self, kept: set[int]) -> Iterator[int | Group]:
+        """The statements that stay, and the groups in `kept`, in an order that they allow; each as late as it was."""
+        unit = [self.at[i] if self.at[i] in kept else len(self.stmts) + i for i in range(len(self.stmts))]
+        waits: dict[int, set[int]] = {u: set() for u in unit}
+        key: dict[int, int] = {}
+        for i, u in enumerate(unit):
+            key[u] = i
+            waits[u].update(unit[j] for j in self.before[i] if unit[j] != u)
+        followers: dict[int, list[int]] = {u: [] for u in waits}
+        for u, firsts in waits.items():
+            for f in firsts:
+                followers[f].append(u)
+        ready: list[tuple[int, int]] = []
+        for u, firsts in waits.items():
+            if not firsts:
+                heappush(ready, (key[u], u))
+        while ready:
+            _, u = heappop(ready)
+            yield self.groups[u] if u < len(self.stmts) else u - len(self.stmts)
+            for v in followers[u]:
+                waits[v].discard(u)
+                if not waits[v]:
+                    heappush(ready, (key[v], v))
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
