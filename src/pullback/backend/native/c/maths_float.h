@@ -1,0 +1,153 @@
+/* The functions of maths.h for float: in float where that is enough, in double with short polynomials where an
+ * intermediate needs more digits (circular functions, powers). */
+#ifndef PB_MATHS_FLOAT_H
+#define PB_MATHS_FLOAT_H
+
+#include "maths_bits.h"
+#include "maths_exp.h"
+#include "maths_trig.h"
+
+#define PB_LN2_HIGHF 0x1.62e4p-1f /* 15 bits */
+#define PB_LN2_LOWF 0x1.7f7d1cp-20f
+
+PB_INLINE float pb_expf(float x) {
+    float bound = x > 90.0f ? 90.0f : x;
+    bound = bound < -106.0f ? -106.0f : bound;
+    float rounded = pb_fmaf(bound, 0x1.715476p+0f, PB_ROUNDF);
+    float n = rounded - PB_ROUNDF;
+    float r = pb_fmaf(-n, PB_LN2_LOWF, pb_fmaf(-n, PB_LN2_HIGHF, bound));
+    float r2 = r * r;
+    float a = pb_fmaf(r, 0x1.555556p-3f, 0x1.0p-1f), b = pb_fmaf(r, 0x1.1110ep-7f, 0x1.5554eap-5f);
+    float c = pb_fmaf(r, 0x1.a124f2p-13f, 0x1.6d4324p-10f);
+    float q = pb_fmaf(r2, pb_fmaf(r2, c, b), a);
+    return pb_scalef(pb_fmaf(r2, q, r) + 1.0f, rounded);
+}
+
+/* 2^shift * (e^x - 1) for x in [-40, 90]: the same steps as for double. */
+PB_INLINE float pb_expm1_scaledf(float x, int32_t shift) {
+    float rounded = pb_fmaf(x, 0x1.715476p+0f, PB_ROUNDF);
+    float n = rounded - PB_ROUNDF;
+    float high = pb_fmaf(-n, PB_LN2_HIGHF, x), low = n * PB_LN2_LOWF;
+    float r = high - low, r_low = (high - r) - low;
+    float r2 = r * r;
+    float a = pb_fmaf(r, 0x1.55551ap-5f, 0x1.555556p-3f), b = pb_fmaf(r, 0x1.6d110ap-10f, 0x1.1110f6p-7f);
+    float q = pb_fmaf(r2, pb_fmaf(r2, 0x1.a0f86cp-13f, b), a);
+    float tail = pb_fmaf(r2, pb_fmaf(r, q, 0.5f), r_low);
+    float s = pb_power_of_twof(rounded, shift), one = pb_power_of_twof(PB_ROUNDF, shift);
+    return pb_fmaf(s, r, s - one) + s * tail;
+}
+
+PB_INLINE float pb_expm1f(float x) {
+    float bound = x > 89.0f ? 89.0f : x;
+    bound = bound < -30.0f ? -30.0f : bound;
+    float y = 2.0f * pb_expm1_scaledf(bound, -1);
+    return __builtin_fabsf(x) < 0x1p-25f ? x : y;
+}
+
+PB_INLINE float pb_tanhf(float x) {
+    float a = __builtin_fabsf(x);
+    float t = pb_expm1_scaledf(a > 10.0f ? 20.0f : 2.0f * a, 0);
+    return pb_copysignf(t / (2.0f + t), x);
+}
+
+/* log(1 + f) - f + f^2 / 2 from s = f / (2 + f) and f^2 / 2. */
+PB_INLINE float pb_log_restf(float s, float half_square) {
+    float z = s * s, z2 = z * z;
+    float a = pb_fmaf(z, 0x1.9999ecp-2f, 0x1.555556p-1f), b = pb_fmaf(z, 0x1.ddd4dap-3f, 0x1.245c28p-2f);
+    return s * pb_fmaf(z, pb_fmaf(z2, b, a), half_square);
+}
+
+PB_INLINE float pb_logf(float x) {
+    pb_partsf parts = pb_splitf(x);
+    float k = parts.exponent, f = parts.mantissa - 1.0f;
+    float half_square = 0.5f * f * f;
+    float rest = pb_log_restf(f / (2.0f + f), half_square);
+    float y = pb_fmaf(k, PB_LN2_HIGHF, f - (half_square - pb_fmaf(k, PB_LN2_LOWF, rest)));
+    y = x < __builtin_inff() ? y : x;
+    y = x == 0.0f ? -__builtin_inff() : y;
+    return x < 0.0f ? __builtin_nanf("") : y;
+}
+
+PB_INLINE float pb_log1pf(float x) {
+    float u = 1.0f + x;
+    float u_seen = u - 1.0f;
+    float error = (1.0f - (u - u_seen)) + (x - u_seen);
+    uint32_t bits = pb_bitsf(u) + (0x3f800000u - PB_SQRT_HALF_BITSF);
+    float k = (float)((int32_t)(bits >> 23) - 127);
+    float mantissa = pb_from_bitsf((bits & 0x007fffffu) + PB_SQRT_HALF_BITSF);
+    float f = k == 0.0f ? x : mantissa - 1.0f;
+    float scale = pb_power_of_twof(PB_ROUNDF - k, 1);
+    float correction = k == 0.0f ? 0.0f : error * scale * pb_fmaf(-0.5f * f, 1.0f - f, 0.5f);
+    float half_square = 0.5f * f * f;
+    float rest = pb_log_restf(f / (2.0f + f), half_square);
+    float small = pb_fmaf(k, PB_LN2_LOWF, rest + correction);
+    float y = pb_fmaf(k, PB_LN2_HIGHF, f - (half_square - small));
+    y = __builtin_fabsf(x) < 0x1p-25f ? x : y;
+    y = x < __builtin_inff() ? y : x;
+    y = x == -1.0f ? -__builtin_inff() : y;
+    return x < -1.0f ? __builtin_nanf("") : y;
+}
+
+/* x^y in double: a logarithm to 2^-40 and a power to 2^-33; float's range leaves room, so that one factor scales. */
+PB_INLINE float pb_powf(float base, float exponent) {
+    double x = base, y = exponent;
+    double a = __builtin_fabs(x), b = __builtin_fabs(y);
+    pb_parts parts = pb_split_normal(a);
+    double f = parts.mantissa - 1.0, s = f / (2.0 + f), z = s * s, z2 = z * z;
+    double p = pb_fma(z2, pb_fma(z, 0x1.0c9a84bf7d5e8p-2, 0x1.484b13d79c08bp-2),
+                      pb_fma(z, 0x1.a61762a7adfa9p-2, 0x1.2776c50ef9bfep-1));
+    double l = pb_fma(s, pb_fma(z, pb_fma(z, p, 0x1.ec709dc3a03fdp-1), 0x1.71547652b82fep+1), parts.exponent);
+    double factor = y > 0x1p40 ? 0x1p40 : y; /* beyond, the result is 0, 1 or infinity all the same */
+    factor = factor < -0x1p40 ? -0x1p40 : factor;
+    double e = factor * l;
+    double bound = e > 1000.0 ? 1000.0 : e;
+    bound = bound < -1000.0 ? -1000.0 : bound;
+    double rounded = bound + PB_ROUND;
+    double r = bound - (rounded - PB_ROUND), r2 = r * r;
+    double q0 = pb_fma(r, 0x1.ebfbe0460cc0bp-3, 0x1.62e42fefa39efp-1);
+    double q1 = pb_fma(r, 0x1.3b2a1b516ca7fp-7, 0x1.c6b08d884527ep-5);
+    double q2 = pb_fma(r, 0x1.44401fae30efep-13, 0x1.5d879e9962406p-10);
+    double q = pb_fma(r2, pb_fma(r2, pb_fma(r2, 0x1.00a594fd058bap-16, q2), q1), q0);
+    double power = pb_fma(r, q, 1.0) * pb_power_of_two(rounded, 0);
+    double far = (a > 1.0) == (y > 0.0) ? PB_INF : 0.0; /* where the base is 0 or infinite */
+    power = (a == 0.0) | (a == PB_INF) ? far : power;
+    power = (x != x) | (y != y) ? x + y : power;
+    int whole = pb_is_integer(b), odd = whole & !pb_is_integer(0.5 * b);
+    double signed_power = pb_from_bits(pb_bits(power) ^ (pb_bits(x) & 0x8000000000000000u));
+    power = odd ? signed_power : power;
+    power = (x < 0.0) & (a != PB_INF) & !whole & (y == y) ? PB_NAN : power;
+    return (float)((y == 0.0) | (x == 1.0) ? 1.0 : power);
+}
+
+/* Sine and cosine of |x| <= PB_TRIG_MAX; a float has no angle so near to a multiple of pi/2 that one double is
+ * too short for the remainder. */
+PB_INLINE float pb_circle_nearf(float angle, uint64_t quarter) {
+    double x = angle;
+    double rounded = pb_fma(x, 0x1.45f306dc9c883p-1, PB_ROUND);
+    double n = rounded - PB_ROUND;
+    double r = pb_fma(-n, 0x1.1a62633145c07p-54, pb_exact_remainder(n, 0x1.921fb54442d18p+0, x));
+    double z = r * r, z2 = z * z;
+    double s = pb_fma(z2, pb_fma(z, 0x1.6dbe082adbaaap-19, -0x1.a013a7938f137p-13),
+                      pb_fma(z, 0x1.11110def2dfd2p-7, -0x1.555555545e0abp-3));
+    double c = pb_fma(z2, pb_fma(z, -0x1.25244e1ab5639p-22, 0x1.a015c47d75aecp-16),
+                      pb_fma(z, -0x1.6c16bf54e70e2p-10, 0x1.5555555502cf4p-5));
+    s = pb_fma(z * r, s, r);
+    c = pb_fma(z2, c, pb_fma(z, -0.5, 1.0));
+    return (float)pb_quadrant(s, c, pb_bits(rounded) + quarter);
+}
+
+PB_INLINE float pb_sin_nearf(float x) { return __builtin_fabsf(x) < 0x1p-13f ? x : pb_circle_nearf(x, 0); }
+
+PB_INLINE float pb_cos_nearf(float x) { return pb_circle_nearf(x, 1); }
+
+PB_INLINE float pb_sinf(float x) {
+    return __builtin_expect(__builtin_fabsf(x) > (float)PB_TRIG_MAX, 0) ? __builtin_sinf(x) : pb_sin_nearf(x);
+}
+
+PB_INLINE float pb_cosf(float x) {
+    return __builtin_expect(__builtin_fabsf(x) > (float)PB_TRIG_MAX, 0) ? __builtin_cosf(x) : pb_cos_nearf(x);
+}
+
+PB_INLINE float pb_sqrtf(float x) { return __builtin_sqrtf(x); }
+
+#endif
