@@ -1,0 +1,55 @@
+"""A call of a kernel: its C functions are made once, here they are called."""
+
+from __future__ import annotations
+
+from pullback.backend.native.emit.access import view_of
+from pullback.backend.native.emit.emitter import Emitter
+from pullback.backend.native.emit.leaves import leaves_of
+from pullback.ir.kernel import kernel_of
+from pullback.ir.nodes import Call, Operand, Var
+from pullback.ir.walk import map_operands, substitute
+
+
+def call(e: Emitter, stmt: Call) -> None:
+    """Call a kernel: arrays by address, numbers by value, places to store by view."""
+    kernel = kernel_of(stmt)
+    assert kernel is not None
+    name, parts = e.module.kernel(kernel, e.loc)
+    given: dict[Var, Operand] = {
+        p.tree: x for p, x in zip(kernel.function.params, stmt.args, strict=True) if isinstance(p.tree, Var)
+    }
+    arguments = ["host"]
+    arguments += [f"&{e.array(given[v]).name}" for v in parts.arrays]
+    arguments += [e.number(given[v], parts.numbers[c].dtype) for v, c in parts.names.items()]
+    latest = dict(given)
+    for sink in parts.sinks:
+        made = map_operands(sink.call, lambda x: substitute(x, given), lambda b: b)
+        assert isinstance(made, Call)
+        arguments.append(f"&{view_of(e, e.array(_base(sink.call, latest)), made.args[2:]).name}")
+        latest[sink.call.targets[0]] = _base(sink.call, latest)
+    targets = {r: t for r, t in zip(kernel.function.results, stmt.targets, strict=True) if isinstance(r, Var)}
+    arguments += [_result(e, targets[v]) for v in parts.made]
+    for r in parts.reductions:
+        arguments.append(_reduced(e, targets.get(r.target), r.declared()))
+    e.attempt(f"{name}({', '.join(arguments)})")
+    for inner, base in latest.items():
+        if inner in targets and inner not in given:
+            e.set_array(e.array(targets[inner]).name, e.array(base).name)
+
+
+def _base(store: Call, latest: dict[Var, Operand]) -> Operand:
+    base = store.args[0]
+    assert isinstance(base, Var)
+    return latest[base]
+
+
+def _result(e: Emitter, target: Var) -> str:
+    return f"&{e.array(target).name}"
+
+
+def _reduced(e: Emitter, target: Var | None, ctype: str) -> str:
+    if target is None:
+        raise AssertionError("a reduction that nothing reads")
+    leaves_of(target.style)
+    (name,) = e.leaves(target)
+    return f"&{name}"

@@ -1,0 +1,302 @@
+"""A C module: the entry of a function, its kernels, the structs of its lists.
+
+In: an optimised function.  Out: `Native`: the C text, the interface of its entry, the tree of its results.  Stages:
+bufferise, fuse, emit.  Raises Untaken, with the reason and the place, where C cannot take the function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pullback.backend.native.emit.control import block
+from pullback.backend.native.emit.elements import Parts
+from pullback.backend.native.emit.emitter import Emitter
+from pullback.backend.native.emit.errors import Untaken
+from pullback.backend.native.emit.kernels import KernelEmitter
+from pullback.backend.native.emit.leaves import (
+    ArrayLeaf,
+    ListLeaf,
+    Number,
+    c_type,
+    code_of,
+    declared,
+    leaves_of,
+)
+from pullback.backend.native.emit.lists import declared_items
+from pullback.passes.fuse import fuse
+from pullback.backend.native.interface import ArgSpec, ArraySpec, Interface, ResultSpec, ScalarSpec, kind_of
+from pullback.backend.numpy.naming import assign_names
+from pullback.errors import Loc
+from pullback.ir.kernel import Kernel
+from pullback.ir.nodes import Function, Operand, Var
+from pullback.ir.walk import variables
+from pullback.passes.bufferize import bufferize
+from pullback.passes.known import drop_known
+from pullback.styles.style import Array, Dim, Scalar, Static
+
+HEADERS = ("pullback.h", "arrays.h", "lists.h", "maths.h", "products.h")
+_WORDS = [
+    "auto",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    "bool",
+    "complex",
+    "imaginary",
+    "true",
+    "false",
+    "NULL",
+    "I",
+    "linux",
+    "unix",
+    "asm",
+    "typeof",
+    "host",
+    "in",
+    "out",
+    "fail",
+    "done",
+    "errno",
+    "stdin",
+    "stdout",
+    "stderr",
+    "INFINITY",
+    "NAN",
+    "EOF",
+    "main",
+    "x",
+    "n",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A C module and how to call it.
+
+    arguments  which leaf of which parameter each argument of the entry is
+    results    the tree of results; each Var in it is a result of the entry, in order
+    """
+
+    source: str
+    interface: Interface
+    arguments: tuple[Var, ...]
+    results: tuple[Operand, ...]
+    function: Function
+
+
+@dataclass(slots=True)
+class ModuleEmitter:
+    """What the functions of a module share."""
+
+    places: list[Loc] = field(default_factory=list)
+    firsts: dict[int, str] = field(default_factory=dict)
+    _places: dict[Loc, int] = field(default_factory=dict)
+    _kernels: dict[Kernel, tuple[str, Parts]] = field(default_factory=dict)
+    _structs: dict[ListLeaf, str] = field(default_factory=dict)
+    definitions: list[str] = field(default_factory=list)
+
+    def place(self, loc: Loc) -> int:
+        """The number of a place in the user's source."""
+        if not loc.line:
+            return -1
+        if loc not in self._places:
+            self._places[loc] = len(self.places)
+            self.places.append(loc)
+        return self._places[loc]
+
+    def kernel(self, kernel: Kernel, loc: Loc) -> tuple[str, Parts]:
+        """The C function of a kernel."""
+        if kernel not in self._kernels:
+            name = (
+                f"pb_{kernel.name}_{len(self._kernels)}"
+                if not kernel.name.isascii()
+                else f"pb_k{len(self._kernels)}_{kernel.name}"
+            )
+            emitter = KernelEmitter(self, kernel, name, self.place(loc))
+            lines = emitter.text()
+            if loc.line:
+                self.definitions.append(f"/* {loc}  {_comment(loc.text)} */")
+            self.definitions += [*lines, ""]
+            self._kernels[kernel] = (name, emitter.parts)
+        return self._kernels[kernel]
+
+    def item_type(self, leaf: ListLeaf) -> str:
+        """The struct of a list's items."""
+        if leaf not in self._structs:
+            name = f"pb_item{len(self._structs)}"
+            self._structs[leaf] = name
+            fields = " ".join(declared_items(leaf)) or "char f0;"
+            self.definitions.append(f"typedef struct {name} {{ {fields} }} {name};")
+            self._dropper(name, leaf)
+        return self._structs[leaf]
+
+    def _dropper(self, name: str, leaf: ListLeaf) -> None:
+        held = [(k, x) for k, x in enumerate(leaf.items) if not isinstance(x, Number)]
+        if not held:
+            return
+        lines = [f"static void {name}_drop(pb_host *host, void *item) {{", f"    {name} *x = item;"]
+        for k, inner in held:
+            release = "PB_RELEASE_LIST" if isinstance(inner, ListLeaf) else "PB_RELEASE"
+            lines.append(f"    {release}(x->f{k});")
+        self.definitions += [*lines, "}", ""]
+
+    def dropper(self, leaf: ListLeaf) -> str:
+        """The function that gives back what an item of a list holds."""
+        name = self.item_type(leaf)
+        return f"{name}_drop" if any(not isinstance(x, Number) for x in leaf.items) else "NULL"
+
+
+def emit_native(function: Function, *, in_place: bool = True) -> Native:
+    """The C module of one function."""
+    done = bufferize(drop_known(function), in_place=in_place).function
+    fused = fuse(done, single=True)
+    module = ModuleEmitter()
+    names = assign_names(fused, {}, _WORDS)
+    e = Emitter(module, names)
+    arguments = _arguments(fused)
+    _unpack(e, arguments)
+    block(e, fused.body)
+    results = [v for tree in fused.results for v in variables(tree)]
+    _results(e, results)
+    specs = tuple(_result_spec(v) for v in results)
+    given = _specs(arguments)
+    interface = Interface(fused.name, given, specs, tuple(module.places))
+    return Native(_text(module, e, fused.name), interface, arguments, fused.results, fused)
+
+
+def _arguments(function: Function) -> tuple[Var, ...]:
+    """The leaves of parameters that C needs to see."""
+    return tuple(v for p in function.params for v in variables(p.tree) if not isinstance(v.style, Static))
+
+
+def _unpack(e: Emitter, arguments: tuple[Var, ...]) -> None:
+    for k, var in enumerate(arguments):
+        (leaf,) = leaves_of(var.style)
+        if not e.used(var):
+            continue
+        (name,) = e.leaves(var)
+        if isinstance(leaf, ArrayLeaf):
+            lengths = ", ".join(f"in[{k}].a.shape[{j}]" for j in range(leaf.rank)) or "1"
+            strides = ", ".join(f"in[{k}].a.strides[{j}]" for j in range(leaf.rank)) or "0"
+            e.line(f"{name} = (pb_array{leaf.rank}){{in[{k}].a.data, NULL, {{{lengths}}}, {{{strides}}}}};")
+        elif isinstance(leaf, Number):
+            e.line(f"{name} = {_passed(leaf, f'in[{k}]')};")
+        else:
+            raise Untaken("a list as an argument")
+
+
+def _passed(leaf: Number, slot: str) -> str:
+    kind = leaf.dtype.kind
+    if kind == "c":
+        return (
+            f"PB_COMPLEX({'float' if leaf.dtype.name == 'complex64' else 'double'}, {slot}.c[0], {slot}.c[1])"
+        )
+    return f"({c_type(leaf.dtype)}){slot}.{'f' if kind == 'f' else 'i'}"
+
+
+def _results(e: Emitter, results: list[Var]) -> None:
+    """Numbers, then arrays: an array that cannot be made leaves those made before to be given back."""
+    arrays = []
+    for k, var in enumerate(results):
+        (leaf,) = leaves_of(var.style)
+        (name,) = e.leaves(var)
+        if isinstance(leaf, ArrayLeaf):
+            arrays.append((k, name, leaf))
+        elif isinstance(leaf, Number):
+            if leaf.weak is None:
+                raise Untaken("a result that may be a number of Python's or of NumPy's")
+            if leaf.dtype.kind == "c":
+                e.line(f"out[{k}].c[0] = __real__ {name}; out[{k}].c[1] = __imag__ {name};")
+            else:
+                e.line(f"out[{k}].{'f' if leaf.dtype.kind == 'f' else 'i'} = {name};")
+        else:
+            raise Untaken("a list as a result")
+    for at, (k, name, leaf) in enumerate(arrays):
+        give = f"pb_give(host, {code_of(leaf.dtype)}, {leaf.dtype.itemsize}, {leaf.rank}, {name}.data, {name}.owner, {name}.n, {name}.s, &out[{k}])"
+        back = "".join(f"host->drop_array(host, out[{j}].a.data); " for j, _, _ in arrays[:at])
+        e.line(f"if (PB_RARE(!{give})) {{ {back}goto fail; }}")
+        e.fails = True
+
+
+def _text(module: ModuleEmitter, e: Emitter, name: str) -> str:
+    lines = [f'#include "{h}"' for h in HEADERS]
+    lines += ["", *module.definitions]
+    lines.append(f"PB_EXPORT int32_t {name}(pb_host *host, const pb_arg *in, pb_arg *out) {{")
+    lines.append("    int32_t failed = 0;")
+    lines.append("    (void)in; (void)out;")
+    for local, leaf in e.locals.items():
+        start = {Number: "0", ArrayLeaf: "{0}", ListLeaf: "NULL"}[type(leaf)]
+        lines.append(f"    {declared(leaf)} {local} = {start};")
+    lines += e.lines
+    if e.fails:
+        lines += ["    goto done;", "fail:", "    failed = 1;", "done:"]
+    for local, leaf in e.locals.items():
+        if isinstance(leaf, ArrayLeaf):
+            lines.append(f"    PB_RELEASE({local});")
+        elif isinstance(leaf, ListLeaf):
+            lines.append(f"    PB_RELEASE_LIST({local});")
+    lines += ["    return failed;", "}", ""]
+    return "\n".join(lines)
+
+
+def _specs(arguments: tuple[Var, ...]) -> tuple[ArgSpec, ...]:
+    """What each argument must be; axes of one symbol have one length."""
+    symbols: dict[Any, int] = {}
+    out: list[ArgSpec] = []
+    for var in arguments:
+        style = var.style
+        if isinstance(style, Scalar):
+            assert style.dtype is not None
+            out.append(ScalarSpec(kind_of(style.dtype), None if style.weak else style.dtype))
+            continue
+        assert isinstance(style, Array) and style.axes is not None and style.dtype is not None
+        ones = tuple(a == 1 if isinstance(a, int) else (False if a.not_one else None) for a in style.axes)
+        equal = tuple(
+            symbols.setdefault((a.sym, a.minus), len(symbols)) if isinstance(a, Dim) else -1
+            for a in style.axes
+        )
+        out.append(ArraySpec(style.dtype, len(style.axes), ones, equal))
+    return tuple(out)
+
+
+def _result_spec(var: Var) -> ResultSpec:
+    (leaf,) = leaves_of(var.style)
+    if isinstance(leaf, ArrayLeaf):
+        return ArraySpec(leaf.dtype, leaf.rank)
+    assert isinstance(leaf, Number)
+    return ScalarSpec(kind_of(leaf.dtype), None if leaf.weak else leaf.dtype)
+
+
+def _comment(text: str) -> str:
+    return text.strip().replace("*/", "* /")

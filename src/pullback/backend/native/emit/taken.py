@@ -1,0 +1,48 @@
+"""Which calls C takes: one row for each operation, by the name that the IR prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pullback.backend.native.emit import access, creation, groups, lists, products, scalars, shapes, views
+from pullback.backend.native.emit.element import is_number
+from pullback.backend.native.emit.emitter import Emitter
+from pullback.backend.native.emit.errors import Untaken
+from pullback.backend.native.emit.leaves import operand_style
+from pullback.ir.kernel import kernel_of
+from pullback.ir.nodes import Call
+
+Handler = Callable[[Emitter, Call], None]
+
+HANDLERS: dict[str, Handler] = {
+    "load": access.load, "store": access.store, "add_at": access.add_at,
+    "scale": scalars.scale, "accumulate": scalars.accumulate, "cast": scalars.cast, "number": scalars.number,
+    "bool": scalars.truth, "not": scalars.negation,
+    "shape": shapes.shape, "dim": shapes.dim, "joint_shape": shapes.joint_shape, "unbroadcast": shapes.unbroadcast,
+    "copy": creation.copy, "same": creation.alias, "known": creation.alias,
+    "np.zeros": creation.zeros, "np.ones": creation.ones, "np.empty": creation.zeros, "np.full": creation.full,
+    "np.zeros_like": creation.zeros_like, "np.ones_like": creation.ones_like, "np.empty_like": creation.zeros_like,
+    "np.full_like": creation.full_like,
+    "make_list": lists.make, "list_append": lists.append, "list_get": lists.get, "list_len": lists.length,
+    "np.dot": products.dot, "@": products.dot, "np.matmul": products.dot, "np.vdot": products.vdot,
+    **dict.fromkeys(
+        ("np.transpose", "np.permute_dims", "np.swapaxes", "np.matrix_transpose", "np.moveaxis", "np.expand_dims",
+         "np.broadcast_to", "np.reshape", "np.ravel"), views.call),
+}  # fmt: skip
+
+
+def handler_of(call: Call) -> Handler:
+    """What emits a call.  Raises Untaken where nothing does."""
+    if kernel_of(call) is not None:
+        return groups.call
+    found = HANDLERS.get(call.op.name)
+    if found is not None and not (call.op.elementwise and call.op.name not in HANDLERS):
+        return found
+    if call.op.elementwise and all(is_number(operand_style(x)) for x in call.args):
+        return scalars.call_of_numbers
+    raise Untaken(_shown(call))
+
+
+def _shown(call: Call) -> str:
+    name = call.op.numpy_path or call.op.name
+    return f"`{name}`"

@@ -1,0 +1,166 @@
+"""View operations: other strides over the same items, a copy only where NumPy copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pullback.backend.native.emit import creation
+from pullback.backend.native.emit.emitter import VALUE_ERROR, ArrayRef, Emitter
+from pullback.backend.native.emit.errors import Untaken
+from pullback.backend.native.emit.leaves import code_of
+from pullback.ir.nodes import Call, Const, Op, Operand, Pack
+
+
+def call(e: Emitter, stmt: Call) -> None:
+    """A view operation as a statement of its own."""
+    base, *operands = stmt.args
+    if not e.is_array(base):
+        _spread(e, stmt)
+        return
+    more = [x for _, x in stmt.kwargs]
+    view = view_step(e, e.array(base), stmt.op, [*operands, *more])
+    e.set_array(e.array(stmt.targets[0]).name, view.name)
+
+
+def _spread(e: Emitter, stmt: Call) -> None:
+    """`np.broadcast_to` of a number: a new array of it."""
+    if stmt.op.name != "np.broadcast_to":
+        raise Untaken(f"{stmt.op.name} of a number")
+    creation.fill(e, stmt.targets[0], e.integers(stmt.args[1]), stmt.args[0])
+
+
+def view_step(e: Emitter, array: ArrayRef, op: Op, operands: Sequence[Operand]) -> ArrayRef:
+    """The view that an operation makes of an array."""
+    made = _STEPS.get(op.name)
+    if made is None:
+        raise Untaken(f"{op.name}")
+    return made(e, array, operands)
+
+
+def _struct(e: Emitter, array: ArrayRef, data: str, axes: Sequence[tuple[str, str]]) -> ArrayRef:
+    view = e.temporary("view")
+    lengths = ", ".join(n for n, _ in axes) or "1"
+    strides = ", ".join(s for _, s in axes) or "0"
+    e.line(
+        f"const pb_array{len(axes)} {view} = {{{data}, {array.name}.owner, {{{lengths}}}, {{{strides}}}}};"
+    )
+    return ArrayRef(view, array.dtype, len(axes))
+
+
+def _axes(array: ArrayRef) -> list[tuple[str, str]]:
+    return [(f"{array.name}.n[{k}]", f"{array.name}.s[{k}]") for k in range(array.rank)]
+
+
+def static_axes(operands: Sequence[Operand]) -> list[int] | None:
+    """Axes known at compile time; None where there are none or it is None."""
+    if not operands or (len(operands) == 1 and isinstance(operands[0], Const) and operands[0].value is None):
+        return None
+    items = operands[0].items if len(operands) == 1 and isinstance(operands[0], Pack) else operands
+    out: list[int] = []
+    for x in items:
+        if not isinstance(x, Const):
+            raise Untaken("axes that are not known when compiling")
+        out += list(x.value) if isinstance(x.value, tuple | list) else [int(x.value)]
+    return out
+
+
+def _transpose(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    order = static_axes(operands) or list(reversed(range(array.rank)))
+    axes = _axes(array)
+    return _struct(e, array, f"{array.name}.data", [axes[k % array.rank] for k in order])
+
+
+def _swapaxes(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    a, b = static_axes(operands) or (0, 0)
+    axes = _axes(array)
+    axes[a], axes[b] = axes[b], axes[a]
+    return _struct(e, array, f"{array.name}.data", axes)
+
+
+def _last_two(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    axes = _axes(array)
+    return _struct(e, array, f"{array.name}.data", [*axes[:-2], axes[-1], axes[-2]])
+
+
+def _moveaxis(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    source, target = (static_axes([x]) or [] for x in operands)
+    moved = [k % array.rank for k in source]
+    order = [k for k in range(array.rank) if k not in moved]
+    for place, axis in sorted(zip((k % array.rank for k in target), moved, strict=True)):
+        order.insert(place, axis)
+    axes = _axes(array)
+    return _struct(e, array, f"{array.name}.data", [axes[k] for k in order])
+
+
+def _expand_dims(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    places = static_axes(operands) or []
+    rank = array.rank + len(places)
+    wanted = {k % rank for k in places}
+    rest = iter(_axes(array))
+    return _struct(
+        e, array, f"{array.name}.data", [("1", "0") if k in wanted else next(rest) for k in range(rank)]
+    )
+
+
+def _broadcast_to(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    lengths = e.integers(operands[0])
+    lead = len(lengths) - array.rank
+    if lead < 0:
+        raise Untaken("a broadcast to fewer axes")
+    axes: list[tuple[str, str]] = []
+    for k, length in enumerate(lengths):
+        if k < lead:
+            axes.append((length, "0"))
+            continue
+        own, stride = _axes(array)[k - lead]
+        e.check(f"{own} == 1 || {own} == {length}", VALUE_ERROR, "shapes cannot be broadcast")
+        axes.append((length, f"({own} == 1 ? 0 : {stride})"))
+    return _struct(e, array, f"{array.name}.data", axes)
+
+
+def _reshape(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    shape = operands[0] if len(operands) == 1 else Pack("tuple", tuple(operands))
+    return reshaped(e, array, e.integers(shape))
+
+
+def _ravel(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    if operands:
+        raise Untaken("ravel in an order")
+    return reshaped(e, array, [f"pb_count({array.rank}, {array.name}.n)" if array.rank else "1"])
+
+
+def reshaped(e: Emitter, array: ArrayRef, lengths: Sequence[str]) -> ArrayRef:
+    """The array in another shape: a view where its items stand in C order, else a copy."""
+    rank = len(lengths)
+    out = e.declare_array("reshaped", array.dtype, rank)
+    with e.block(""):
+        e.line(f"int64_t pb_n[] = {{{', '.join(lengths) or '1'}}};")
+        old = f"pb_count({array.rank}, {array.name}.n)" if array.rank else "1"
+        e.check(f"pb_fill_shape({rank}, pb_n, {old})", VALUE_ERROR, "cannot reshape array into this shape")
+        n = f"{array.name}.n, {array.name}.s"
+        with e.block(f"if (pb_is_contiguous({array.rank}, {array.size}, {n}))", "} else {"):
+            e.line(
+                f"PB_RELEASE({out.name}); {out.name}.data = {array.name}.data; {out.name}.owner = {array.name}.owner;"
+            )
+            e.line(f"pb_retain({out.name}.owner); memcpy({out.name}.n, pb_n, sizeof {out.name}.n);")
+            e.line(f"pb_c_strides({rank}, {array.size}, {out.name}.n, {out.name}.s);")
+        e.depth += 1
+        e.line(
+            f"PB_NEW({out.name}, {code_of(array.dtype)}, {array.size}, {rank}, pb_n, {e.module.place(e.loc)});"
+        )
+        e.line(f"int64_t pb_t[{max(array.rank, 1)}];")
+        e.line(f"pb_c_strides({array.rank}, {array.size}, {array.name}.n, pb_t);")
+        e.line(
+            f"pb_copy_items({array.rank}, {array.name}.n, {array.size}, {out.name}.data, pb_t, {array.name}.data, {array.name}.s);"
+        )
+        e.depth -= 1
+        e.line("}")
+    e.fails = True
+    return out
+
+
+_STEPS = {
+    "np.transpose": _transpose, "np.permute_dims": _transpose, "np.swapaxes": _swapaxes, "np.matrix_transpose": _last_two,
+    "np.moveaxis": _moveaxis, "np.expand_dims": _expand_dims, "np.broadcast_to": _broadcast_to, "np.reshape": _reshape,
+    "np.ravel": _ravel,
+}  # fmt: skip
