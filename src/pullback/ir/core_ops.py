@@ -243,6 +243,22 @@ def _known_style(value: Style, style: Style) -> Style:
 # a value of which more is known than can be inferred: a cotangent has the shape of its primal
 known = Op("known", lambda value, style: value, _known_style, Alias("view", (0,)))
 
+
+def _assume(x: Any, axis: int, other: Any, other_axis: int | None) -> Any:
+    _check_length(x, axis, other, other_axis)
+    return x
+
+
+def _check_length(x: Any, axis: int, other: Any, other_axis: int | None) -> None:
+    wanted = other if other_axis is None else np.shape(other)[other_axis]
+    if np.shape(x)[axis] != wanted:
+        raise ValueError("lengths that were taken to be equal are not")
+
+
+# an array one axis of which has the length of another's (or a number), by an assumption that is checked
+assume = Op("assume", _assume, lambda x, *_: x, Alias("view", (0,)))
+check_length = Op("check_length", _check_length, lambda *_: (), effect=True)  # the check alone; no targets
+
 # --------------------------------------------------------------------------------------------------- shapes
 
 

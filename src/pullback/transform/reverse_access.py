@@ -264,6 +264,7 @@ ACCESS_RULES: dict[Op, Callable[..., None]] = {
         (core.cast, _copy),
         (core.number, _copy),
         (core.known, _copy),
+        (core.assume, _copy),
         (core.make_list, _make_list),
         (core.list_append, _append),
         (core.list_get, _list_get),

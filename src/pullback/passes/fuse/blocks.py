@@ -58,7 +58,7 @@ class _Blocks:
     def _is_barrier(self, stmt: Stmt) -> bool:
         if not isinstance(stmt, Call):
             return True
-        return stmt.op.effect and not (self.single and stmt.op is core.begin_reverse)
+        return stmt.op.effect and not (self.single and stmt.op in (core.begin_reverse, core.check_length))
 
     def _run(self, stmts: Sequence[Stmt]) -> Iterator[Stmt]:
         run = Run(stmts, self.facts)

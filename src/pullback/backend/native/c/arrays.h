@@ -14,6 +14,8 @@
 #define PB_MAX_RANK 8
 #define PB_HOST_BYTES 16384 /* arrays from this size on are the host's own: its allocator has huge pages */
 #define PB_FORCED static inline __attribute__((always_inline, unused))
+#define PB_ONCE static __attribute__((noinline, unused)) /* compiled once a module: its callers stay small */
+#define PB_SMALL static __attribute__((noinline, unused, optimize("O1"))) /* of any strides: seldom run */
 #define PB_COMPLEX(type, re, im) __builtin_complex((type)(re), (type)(im))
 
 /* Before a loop whose iterations do not depend on one another but for sums, which may be added in any order. */
@@ -47,7 +49,7 @@ PB_FORCED void pb_retain(pb_buffer *buffer) {
 }
 
 /* One name of a buffer less; the last frees it. */
-static void pb_free_buffer(pb_host *host, pb_buffer *buffer) {
+PB_ONCE void pb_free_buffer(pb_host *host, pb_buffer *buffer) {
     if (buffer->handle) host->drop_array(host, buffer->handle);
     free(buffer);
 }
@@ -57,7 +59,7 @@ PB_FORCED void pb_release(pb_host *host, pb_buffer *buffer) {
 }
 
 /* A buffer for an array of a shape; NULL where there is no memory: the host's error is set. */
-static __attribute__((unused)) pb_buffer *pb_new_buffer(pb_host *host, int32_t dtype, int64_t size, int32_t rank, const int64_t *n) {
+PB_ONCE pb_buffer *pb_new_buffer(pb_host *host, int32_t dtype, int64_t size, int32_t rank, const int64_t *n) {
     int64_t bytes = size;
     for (int32_t k = 0; k < rank; k++) {
         if (n[k] < 0 || __builtin_mul_overflow(bytes, n[k], &bytes)) {
@@ -93,7 +95,7 @@ static __attribute__((unused)) pb_buffer *pb_new_buffer(pb_host *host, int32_t d
 
 /* Whether an array is the only name of a buffer that is as a new one of this dtype and shape would be: then a kernel
    writes its result there, item by item after that item has been read. */
-PB_FORCED int pb_reusable(const pb_buffer *owner, const char *data, int32_t dtype, int32_t rank, const int64_t *n) {
+PB_ONCE int pb_reusable(const pb_buffer *owner, const char *data, int32_t dtype, int32_t rank, const int64_t *n) {
     if (!owner || owner->refs != 1 || owner->data != data || owner->dtype != dtype || owner->rank != rank) return 0;
     for (int32_t k = 0; k < rank; k++)
         if (owner->n[k] != n[k]) return 0;
@@ -109,7 +111,7 @@ PB_FORCED void pb_c_strides(int32_t rank, int64_t size, const int64_t *n, int64_
 }
 
 /* Whether the items stand one after the other in C order. */
-PB_FORCED int pb_is_contiguous(int32_t rank, int64_t size, const int64_t *n, const int64_t *s) {
+PB_ONCE int pb_is_contiguous(int32_t rank, int64_t size, const int64_t *n, const int64_t *s) {
     for (int32_t k = rank - 1; k >= 0; k--) {
         if (n[k] == 0) return 1;
         if (n[k] != 1 && s[k] != size) return 0;
@@ -133,7 +135,7 @@ PB_FORCED int pb_same_shape(int32_t rank, const int64_t *a, const int64_t *b) {
 }
 
 /* The broadcast of a shape so far (`n`, of rank `rank`) with another of rank r <= rank; 0 where they do not fit. */
-PB_FORCED int pb_broadcast(int32_t rank, int64_t *n, int32_t r, const int64_t *m) {
+PB_ONCE int pb_broadcast(int32_t rank, int64_t *n, int32_t r, const int64_t *m) {
     for (int32_t k = 0; k < r; k++) {
         int64_t *have = &n[rank - r + k];
         if (*have == m[k] || m[k] == 1) continue;
@@ -145,7 +147,7 @@ PB_FORCED int pb_broadcast(int32_t rank, int64_t *n, int32_t r, const int64_t *m
 
 /* The strides with which an array of rank r is walked along a space of rank `rank`: 0 along axes it is broadcast over.
    An axis of the space of length one gets the stride that lets it be merged with the next. */
-PB_FORCED void pb_walk(int32_t rank, const int64_t *space, int32_t r, const int64_t *n, const int64_t *s, int64_t *out) {
+PB_ONCE void pb_walk(int32_t rank, const int64_t *space, int32_t r, const int64_t *n, const int64_t *s, int64_t *out) {
     for (int32_t k = rank - 1; k >= 0; k--) {
         int32_t own = k - (rank - r);
         if (space[k] == 1)
@@ -157,7 +159,7 @@ PB_FORCED void pb_walk(int32_t rank, const int64_t *space, int32_t r, const int6
 
 /* Merge neighbouring axes that every operand walks as one: the merged ones come last, the others have length one.
    `move`: a last axis of length one may change places with another (nothing is reduced along one of them). */
-PB_FORCED void pb_coalesce(int32_t rank, int64_t *n, int32_t count, int64_t *const *strides, int move) {
+PB_ONCE void pb_coalesce(int32_t rank, int64_t *n, int32_t count, int64_t *const *strides, int move) {
     if (move && n[rank - 1] == 1) {
         int32_t k = rank - 1;
         while (k > 0 && n[k] == 1) k--;
@@ -181,7 +183,7 @@ PB_FORCED void pb_coalesce(int32_t rank, int64_t *n, int32_t count, int64_t *con
 }
 
 /* The addresses between which the items of an array lie. */
-PB_FORCED void pb_extent(int32_t rank, int64_t size, const char *data, const int64_t *n, const int64_t *s, const char **low, const char **high) {
+PB_ONCE void pb_extent(int32_t rank, int64_t size, const char *data, const int64_t *n, const int64_t *s, const char **low, const char **high) {
     *low = data;
     *high = data + size;
     for (int32_t k = 0; k < rank; k++) {
@@ -197,7 +199,7 @@ PB_FORCED void pb_extent(int32_t rank, int64_t size, const char *data, const int
 }
 
 /* Whether a loop that writes items of `a` and reads those of `b` could read one that it has written at another step. */
-PB_FORCED int pb_clash(int32_t rank_a, int64_t size_a, const char *a, const int64_t *na, const int64_t *sa, int32_t rank_b,
+PB_ONCE int pb_clash(int32_t rank_a, int64_t size_a, const char *a, const int64_t *na, const int64_t *sa, int32_t rank_b,
                        int64_t size_b, const char *b, const int64_t *nb, const int64_t *sb) {
     if (a == b && rank_a == rank_b && size_a == size_b) {
         int same = 1;
@@ -238,7 +240,7 @@ PB_FORCED int64_t pb_slice(int64_t n, int64_t *start, int64_t stop, int64_t step
 }
 
 /* Replace the one -1 of a shape by what `count` items leave; whether the shape then has so many. */
-PB_FORCED int pb_fill_shape(int32_t rank, int64_t *n, int64_t count) {
+PB_ONCE int pb_fill_shape(int32_t rank, int64_t *n, int64_t count) {
     int64_t known = 1;
     int32_t open = -1;
     for (int32_t k = 0; k < rank; k++) {
@@ -256,7 +258,7 @@ PB_FORCED int pb_fill_shape(int32_t rank, int64_t *n, int64_t count) {
 }
 
 /* Copy items of one size between two walks of a space. */
-static __attribute__((unused)) void pb_copy_items(int32_t rank, const int64_t *n, int64_t size, char *to, const int64_t *st, const char *from, const int64_t *sf) {
+PB_ONCE void pb_copy_items(int32_t rank, const int64_t *n, int64_t size, char *to, const int64_t *st, const char *from, const int64_t *sf) {
     if (rank == 0) {
         memcpy(to, from, (size_t)size);
         return;
@@ -277,7 +279,7 @@ static __attribute__((unused)) void pb_copy_items(int32_t rank, const int64_t *n
 }
 
 /* Hand an array over to the host: the host's own array where it is one as it is, else a copy. */
-static __attribute__((unused)) int pb_give(pb_host *host, int32_t dtype, int64_t size, int32_t rank, const char *data, pb_buffer *owner, const int64_t *n,
+PB_ONCE int pb_give(pb_host *host, int32_t dtype, int64_t size, int32_t rank, const char *data, pb_buffer *owner, const int64_t *n,
                    const int64_t *s, pb_arg *out) {
     if (owner && owner->handle && owner->data == data && owner->dtype == dtype && owner->rank == rank &&
         pb_same_shape(rank, owner->n, n) && pb_is_contiguous(rank, size, n, s)) {

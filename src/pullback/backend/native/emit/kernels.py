@@ -7,6 +7,7 @@ temporary, as NumPy does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,8 @@ class KernelEmitter:
         self.parts = analyse(self.kernel)
         self.rank = max(len(self.kernel.space), 1)
         self.operands = [*self._inputs(), *self._outputs()]
-        self._row()
+        self._row(unit=True)
+        self._row(unit=False)
         self._walk()
         return self.lines
 
@@ -90,27 +92,40 @@ class KernelEmitter:
 
     # ------------------------------------------------------------------------------------------------ a row
 
-    def _row(self) -> None:
+    def _row(self, unit: bool) -> None:
+        """One row: of contiguous items, or (`_any`) of items at any strides."""
         arguments = ["int64_t pb_n"]
         for x in self.operands:
-            arguments.append(f"{'' if x.written else 'const '}char *{x.name}, int64_t {x.name}_s")
+            arguments.append(f"{'' if x.written else 'const '}char *{x.name}")
+            if not unit:
+                arguments.append(f"int64_t {x.name}_s")
         arguments += [f"{c_type(n.dtype)} {name}" for name, n in self.parts.numbers.items()]
-        arguments += [f"int {sink.name}_adds" for sink in self.parts.sinks if sink.adds]
+        if not unit:
+            arguments += [f"int {sink.name}_adds" for sink in self.parts.sinks if sink.adds]
         arguments += [f"{self._accumulator(r)} *{r.name}" for _, r in self.parts.whole()]
-        self._add(f"PB_FORCED void {self.name}_row({', '.join(arguments)}) {{")
+        kind, name = ("PB_ONCE", "row") if unit else ("PB_SMALL", "any")
+        self._add(f"{kind} void {self.name}_{name}({', '.join(arguments)}) {{")
         sums = [r for r in self.parts.reductions if self._local(r)]
         for r in sums:
             self._add(f"    {self._accumulator(r)} pb_acc_{r.name} = {r.identity()};")
-        simd = [f"pb_acc_{r.name}" for r in sums if r.adds]
-        self._add("    PB_ROW(" + (f"reduction(+ : {', '.join(simd)})" if simd else "") + ")")
+        if unit:
+            simd = [f"pb_acc_{r.name}" for r in sums if r.adds]
+            self._add("    PB_ROW(" + (f"reduction(+ : {', '.join(simd)})" if simd else "") + ")")
         self._add("    for (int64_t pb_k = 0; pb_k < pb_n; pb_k++) {")
-        for line in self._body():
+        for line in self._body(unit):
             self._add(f"        {line}")
         self._add("    }")
         for r in sums:
             self._add(f"    {self._finish(r)}")
         self._add("}")
         self._add("")
+
+    def _item(self, x: Operand, unit: bool) -> str:
+        """The item of an operand at this step of a row."""
+        const = "" if x.written else "const "
+        if not unit:
+            return f"*({const}{x.ctype} *)({x.name} + pb_k * {x.name}_s)"
+        return f"(({const}{x.ctype} *){x.name})[{'pb_k' if x.inner else 0}]"
 
     def _local(self, r: Reduction) -> bool:
         """Whether a row's items are all reduced to one."""
@@ -126,38 +141,28 @@ class KernelEmitter:
         at = f"*({c_type(r.dtype)} *)pb_a{r.index}"
         return f"{at} = {r.combine(at, acc)};"
 
-    def _body(self) -> list[str]:
-        texts = {
-            var: f"*(const {x.ctype} *)({x.name} + pb_k * {x.name}_s)"
-            for var, x in zip(self.parts.arrays, self.operands, strict=False)
-        }
+    def _body(self, unit: bool) -> list[str]:
+        at = {x.name: self._item(x, unit) for x in self.operands}
+        texts = {var: at[x.name] for var, x in zip(self.parts.arrays, self.operands, strict=False)}
         elements = Elements(self.parts, texts)
         out = elements.statements()
         for k, var in enumerate(self.parts.made):
-            out.append(
-                f"*({c_type(_dtype(var))} *)(pb_o{k} + pb_k * pb_o{k}_s) = {elements.of(var, _dtype(var))};"
-            )
+            out.append(f"{at[f'pb_o{k}']} = {elements.of(var, _dtype(var))};")
         for k, sink in enumerate(self.parts.sinks):
-            out += self._stored(k, sink, elements)
+            out += self._stored(k, sink, elements, at, unit)
         for r in self.parts.reductions:
-            acc = (
-                f"pb_acc_{r.name}"
-                if self._local(r)
-                else f"*({c_type(r.dtype)} *)(pb_a{r.index} + pb_k * pb_a{r.index}_s)"
-            )
+            acc = f"pb_acc_{r.name}" if self._local(r) else at[f"pb_a{r.index}"]
             out.append(f"{acc} = {r.combine(acc, elements.reduced(r))};")
         return out
 
-    def _stored(self, k: int, sink: Sink, elements: Elements) -> list[str]:
-        ctype = c_type(sink.dtype)
-        to = f"*({ctype} *)(pb_w{k} + pb_k * pb_w{k}_s)"
-        value = elements.stored(sink)
+    def _stored(self, k: int, sink: Sink, elements: Elements, at: dict[str, str], unit: bool) -> list[str]:
+        ctype, value = c_type(sink.dtype), elements.stored(sink)
         if not sink.adds:
-            return [f"{to} = {value};"]
-        old = f"*(const {ctype} *)(pb_r{k} + pb_k * pb_r{k}_s)"
+            return [f"{at[f'pb_w{k}']} = {value};"]
+        added = f"({ctype})({at[f'pb_r{k}']} + {sink.name}_v)"
         return [
             f"const {ctype} {sink.name}_v = {value};",
-            f"{to} = {sink.name}_adds ? ({ctype})({old} + {sink.name}_v) : {sink.name}_v;",
+            f"{at[f'pb_w{k}']} = {added if unit else f'{sink.name}_adds ? {added} : {sink.name}_v'};",
         ]
 
     # ----------------------------------------------------------------------------------------------- the walk
@@ -209,7 +214,12 @@ class KernelEmitter:
             lengths = ", ".join(["1"] * rank)
         self._add(f"    int64_t n[{rank}] = {{{lengths}}};")
         for k, var in enumerate(self.parts.arrays):
-            if k == known or (known is not None and self._spans(var)):
+            if k == known:
+                continue
+            if known is not None and self._spans(var):
+                self._add(
+                    f"    if (PB_RARE(!pb_same_shape({rank}, n, x{k}->n))) {self._fail(VALUE_ERROR, 'operands could not be broadcast together')}"
+                )
                 continue
             own = len(var.style.axes)  # type: ignore[union-attr, arg-type]
             if own:
@@ -362,7 +372,7 @@ class KernelEmitter:
         last = rank - 1
         unit = " && ".join(f"{x.name}_s[{last}] == {x.inner}" for x in self.operands) or "1"
         apart = "".join(f" && !apart{k}" for k, s in enumerate(self.parts.sinks) if s.adds)
-        self._add(f"    const int unit = n[{last}] == 1 ? 0 : ({unit}){apart};")
+        self._add(f"    const int unit = ({unit}){apart};")
         self._add("    if (pb_total_n != 0) {")
         indent = "        "
         offsets = {x.name: x.name for x in self.operands}
@@ -379,19 +389,25 @@ class KernelEmitter:
             self._add(f"{indent}    const int64_t m = n[{last}];")
         for _, r in self.parts.whole():
             self._add(f"{indent}    {self._accumulator(r)} {r.name};")
-        for test, fixed in (("if (unit)", True), ("else", False)):
-            arguments = ["m"]
-            for x in self.operands:
-                at = offsets[x.name] + (f" + c * {x.name}_s[{last}]" if chunked else "")
-                arguments += [at, str(x.inner) if fixed else f"{x.name}_s[{last}]"]
-            arguments += list(self.parts.numbers)
-            arguments += ["1" if fixed else f"!apart{k}" for k, s in enumerate(self.parts.sinks) if s.adds]
-            arguments += [f"&{r.name}" for _, r in self.parts.whole()]
-            self._add(f"{indent}    {test} {self.name}_row({', '.join(arguments)});")
+        for at_unit in (True, False):
+            self._add(f"{indent}    {self._row_call(at_unit, offsets, chunked)}")
         for _, r in self.parts.whole():
             self._add(f"{indent}    {self._gather(r)}")
         self._add(f"{indent}}}")
         self._add("    }")
+
+    def _row_call(self, unit: bool, offsets: Mapping[str, str], chunked: bool) -> str:
+        """The call of a row function."""
+        last, arguments = self.rank - 1, ["m"]
+        for x in self.operands:
+            arguments.append(offsets[x.name] + (f" + c * {x.name}_s[{last}]" if chunked else ""))
+            if not unit:
+                arguments.append(f"{x.name}_s[{last}]")
+        arguments += list(self.parts.numbers)
+        if not unit:
+            arguments += [f"!apart{k}" for k, s in enumerate(self.parts.sinks) if s.adds]
+        arguments += [f"&{r.name}" for _, r in self.parts.whole()]
+        return f"{'if (unit)' if unit else 'else'} {self.name}_{'row' if unit else 'any'}({', '.join(arguments)});"
 
     def _holder(self, r: Reduction) -> str:
         return "pb_total" if r.adds and r.dtype.kind == "f" else self._accumulator(r)

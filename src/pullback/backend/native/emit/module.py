@@ -24,7 +24,6 @@ from pullback.backend.native.emit.leaves import (
     leaves_of,
 )
 from pullback.backend.native.emit.lists import declared_items
-from pullback.passes.fuse import fuse
 from pullback.backend.native.interface import ArgSpec, ArraySpec, Interface, ResultSpec, ScalarSpec, kind_of
 from pullback.backend.numpy.naming import assign_names
 from pullback.errors import Loc
@@ -32,7 +31,9 @@ from pullback.ir.kernel import Kernel
 from pullback.ir.nodes import Function, Operand, Var
 from pullback.ir.walk import variables
 from pullback.passes.bufferize import bufferize
+from pullback.passes.fuse import fuse
 from pullback.passes.known import drop_known
+from pullback.passes.lengths import settle_assumed
 from pullback.styles.style import Array, Dim, Scalar, Static
 
 HEADERS = ("pullback.h", "arrays.h", "lists.h", "maths.h", "products.h")
@@ -179,7 +180,7 @@ class ModuleEmitter:
 
 def emit_native(function: Function, *, in_place: bool = True) -> Native:
     """The C module of one function."""
-    done = bufferize(drop_known(function), in_place=in_place).function
+    done = bufferize(settle_assumed(drop_known(function)), in_place=in_place).function
     fused = fuse(done, single=True)
     module = ModuleEmitter()
     names = assign_names(fused, {}, _WORDS)

@@ -26,6 +26,15 @@ def dim(e: Emitter, call: Call) -> None:
     e.set_number(call.targets[0], Term(f"{array.name}.n[{axis.value % array.rank}]", INT64))
 
 
+def check_length(e: Emitter, call: Call) -> None:
+    """Leave where an axis does not have the length that it was taken to have."""
+    x, axis, other, other_axis = call.args
+    assert isinstance(axis, Const) and isinstance(other_axis, Const)
+    wanted = e.integer(other) if other_axis.value is None else f"{e.array(other).name}.n[{other_axis.value}]"
+    found = f"{e.array(x).name}.n[{axis.value}]"
+    e.check(f"{found} == {wanted}", VALUE_ERROR, "lengths that were taken to be equal are not")
+
+
 def joint_shape(e: Emitter, call: Call) -> None:
     """The shape of a broadcast of two shapes."""
     a, b = map(e.integers, call.args)

@@ -1,0 +1,267 @@
+"""Lengths taken to be equal: what a compiled function may assume, and the checks of it.
+
+    %t: f64[k] = %x[n] + %y[m]          n and m are two lengths, or one of them is 1
+
+NumPy broadcasts where a length is 1; that a length which is not known when compiling is 1 beside one that is not, is
+rare.  `assume_lengths` takes the lengths that meet in elementwise calls, stores and products to be one, and checks it
+where the later of two arrays is made (`assume`).  A function so changed raises ValueError where an assumption fails: it
+is for those who then have another version to call.  In: a primal.  Out: the primal with fewer lengths, with checks.
+`settle_assumed` makes bare checks of them when nothing is derived any more.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, TypeVar
+
+from pullback.ir import core_ops as core
+from pullback.ir.core_ops import style_of
+from pullback.ir.nodes import Block, Call, Const, For, Function, If, Operand, Pack, Param, Stmt, Var, While
+from pullback.ir.walk import map_operands, statements, substitute, targets, variables
+from pullback.passes.rewrite import Rewriter
+from pullback.styles.broadcast import as_array
+from pullback.styles.style import Array, Axis, Dim, ListOf, Scalar, Style, Tup, is_varying
+
+L = TypeVar("L", For, While)
+Length: TypeAlias = tuple[int, int]  # a Dim without what is known of it
+_PRODUCTS = ("@", "np.matmul", "np.dot")
+
+
+def assume_lengths(function: Function) -> Function:
+    """The function in which lengths that meet are one, with checks."""
+    classes = _Classes()
+    for stmt in statements(function.body):
+        if isinstance(stmt, Call):
+            for a, b in _meetings(stmt):
+                classes.meet(a, b)
+    if not classes.parent:
+        return function
+    return _Restyled(classes).function(function)
+
+
+def settle_assumed(function: Function) -> Function:
+    """Each `assume` as a check alone."""
+    return _Settled().function(function)
+
+
+# -------------------------------------------------------------------------------------------------- what meets
+
+
+def _meetings(call: Call) -> Iterator[tuple[Axis, Axis]]:
+    """The pairs of axes that have one length unless NumPy broadcasts."""
+    if _is_elementwise(call):
+        shapes = [axes for x in (*call.args, *call.targets) for axes in [_axes(style_of(x))] if axes]
+        for first, second in itertools.combinations(shapes, 2):
+            yield from _aligned(first, second)
+    elif call.op in (core.store, core.add_at):
+        place = core.load_style(style_of(call.args[0]), *(style_of(s) for s in call.args[2:]))
+        yield from _aligned(_axes(place) or (), _axes(style_of(call.args[1])) or ())
+    elif call.op.name in _PRODUCTS and len(call.args) == 2:
+        a, b = (_axes(style_of(x)) for x in call.args)
+        if a and b:
+            yield a[-1], b[max(len(b) - 2, 0)]
+
+
+def _is_elementwise(call: Call) -> bool:
+    return call.op.elementwise or call.op is core.accumulate
+
+
+def _axes(style: Style) -> tuple[Axis, ...] | None:
+    array = as_array(style)
+    return array.axes if isinstance(array, Array) else None
+
+
+def _aligned(a: Sequence[Axis], b: Sequence[Axis]) -> Iterator[tuple[Axis, Axis]]:
+    yield from zip(reversed(a), reversed(b), strict=False)
+
+
+@dataclass(slots=True)
+class _Classes:
+    """Union-find over lengths; the root of a class is a number where one of its lengths is."""
+
+    parent: dict[Length | int, Length | int] = field(default_factory=dict)
+    not_one: set[Length | int] = field(default_factory=set)
+
+    def find(self, length: Length | int) -> Length | int:
+        """The representative of a class."""
+        while length in self.parent:
+            length = self.parent[length]
+        return length
+
+    def meet(self, a: Axis, b: Axis) -> None:
+        """Two axes that are taken to have one length."""
+        if a == 1 or b == 1 or is_varying(a) or is_varying(b):
+            return
+        for axis in (a, b):
+            if isinstance(axis, Dim) and axis.not_one:
+                self.not_one.add((axis.sym, axis.minus))
+        x, y = self.find(_key(a)), self.find(_key(b))
+        if x == y or (isinstance(x, int) and isinstance(y, int)):
+            return
+        if isinstance(x, tuple) and isinstance(y, tuple) and x[0] == y[0]:
+            return  # n and n - 1: never equal
+        if isinstance(y, int):
+            x, y = y, x
+        self.parent[y] = x
+        if y in self.not_one:
+            self.not_one.add(x)
+
+    def axis(self, axis: Axis) -> Axis:
+        """An axis by the length that stands for all of its class."""
+        if isinstance(axis, int) or is_varying(axis):
+            return axis
+        key = _key(axis)
+        root = self.find(key)
+        if isinstance(root, int):
+            return root
+        return axis if root == key else Dim(root[0], root[1], axis.not_one or root in self.not_one)
+
+    def style(self, style: Style) -> Style:
+        """A style with its axes so named."""
+        match style:
+            case Array() if style.axes is not None:
+                return replace(style, axes=tuple(map(self.axis, style.axes)))
+            case Scalar() if style.length is not None:
+                return replace(style, length=self.axis(style.length))
+            case Tup():
+                return replace(style, items=tuple(map(self.style, style.items)))
+            case ListOf():
+                return ListOf(self.style(style.elem))
+        return style
+
+
+def _key(axis: Axis) -> Length | int:
+    return axis if isinstance(axis, int) else (axis.sym, axis.minus)
+
+
+# ------------------------------------------------------------------------------------------------ the new function
+
+
+@dataclass(slots=True)
+class _Restyled:
+    """Rebuilds a function; `seen` holds, per block from the outermost, an array that has each length."""
+
+    classes: _Classes
+    mapping: dict[Var, Operand] = field(default_factory=dict)
+    seen: list[dict[Length, tuple[Var, int]]] = field(default_factory=lambda: [{}])
+
+    def function(self, function: Function) -> Function:
+        """The function with its checks."""
+        params = tuple(self._param(p) for p in function.params)
+        head = self._checked(v for p in function.params for v in variables(p.tree))
+        body = self._statements(function.body.stmts)
+        results = tuple(substitute(x, self.mapping) for x in function.results)
+        return replace(function, params=params, body=Block((*head, *body)), results=results)
+
+    def _param(self, param: Param) -> Param:
+        return replace(param, tree=self._renamed(param.tree))
+
+    def _renamed(self, tree: Operand) -> Operand:
+        if isinstance(tree, Pack):
+            return replace(tree, items=tuple(map(self._renamed, tree.items)))
+        return self._var(tree) if isinstance(tree, Var) else tree
+
+    def _var(self, var: Var) -> Var:
+        made = Var(var.hint, self.classes.style(var.style))
+        self.mapping[var] = made
+        return made
+
+    def _checked(self, defined: Iterable[Var], follows: bool = False) -> list[Call]:
+        """Checks of the lengths that some values are the first to have here.
+
+        follows: they are results of an elementwise call, whose operands have been checked
+        """
+        out: list[Call] = []
+        for var in defined:
+            style = var.style
+            if not isinstance(style, Array):
+                continue
+            for k, axis in enumerate(style.axes or ()):
+                if isinstance(axis, Dim) and not is_varying(axis):
+                    out += self._first(var, k, (axis.sym, axis.minus), follows)
+        return out
+
+    def _first(self, var: Var, k: int, length: Length, follows: bool) -> list[Call]:
+        if any(length in block for block in self.seen):
+            return []
+        root = self.classes.find(length)
+        other = self._witness(root)
+        value = self.mapping[var]
+        assert isinstance(value, Var)
+        out = []
+        if other is not None and not follows:
+            made = Var(value.hint, value.style)
+            out.append(Call((made,), core.assume, (value, Const(k), *other)))
+            self.mapping[var] = value = made
+        self.seen[-1][length] = (value, k)
+        return out
+
+    def _witness(self, root: Length | int) -> tuple[Operand, Operand] | None:
+        """Something in reach that has the length of a class."""
+        if isinstance(root, int):
+            return Const(root), Const(None)
+        for block in self.seen:
+            for length, (var, k) in block.items():
+                if self.classes.find(length) == root:
+                    return var, Const(k)
+        return None
+
+    # -------------------------------------------------------------------------------------------- statements
+
+    def _statements(self, stmts: Iterable[Stmt]) -> list[Stmt]:
+        out: list[Stmt] = []
+        for stmt in stmts:
+            out.append(self._statement(stmt))
+            out += self._checked(targets(stmt), isinstance(stmt, Call) and _is_elementwise(stmt))
+        return out
+
+    def _statement(self, stmt: Stmt) -> Stmt:
+        match stmt:
+            case Call():
+                call = map_operands(stmt, self._use, lambda b: b)
+                assert isinstance(call, Call)
+                return replace(call, targets=tuple(map(self._var, stmt.targets)))
+            case If():
+                branch = map_operands(stmt, self._use, lambda b: self._block(b, {}))
+                assert isinstance(branch, If)
+                return replace(branch, results=tuple(map(self._var, stmt.results)))
+            case For():
+                head = tuple(map(self._var, (*stmt.index, *stmt.params)))
+                bound = (*stmt.index, *stmt.params)
+                counted = self._loop(stmt, dict(zip(bound, head, strict=True)))
+                count = len(stmt.index)
+                results = tuple(map(self._var, stmt.results))
+                return replace(counted, index=head[:count], params=head[count:], results=results)
+            case While():
+                params = tuple(map(self._var, stmt.params))
+                loop = self._loop(stmt, dict(zip(stmt.params, params, strict=True)))
+                return replace(loop, params=params, results=tuple(map(self._var, stmt.results)))
+
+    def _loop(self, stmt: L, bound: Mapping[Var, Var]) -> L:
+        """A loop: each of its blocks checks what is bound at its head."""
+        made = map_operands(stmt, self._use, lambda b: self._block(b, bound))
+        assert isinstance(made, type(stmt))
+        return made
+
+    def _block(self, block: Block, bound: Mapping[Var, Var]) -> Block:
+        self.seen.append({})
+        self.mapping.update(bound)
+        stmts = [*self._checked(bound), *self._statements(block.stmts)]
+        self.seen.pop()
+        return Block(tuple(stmts))
+
+    def _use(self, operand: Operand) -> Operand:
+        return substitute(operand, self.mapping)
+
+
+class _Settled(Rewriter):
+    """Takes `assume` out and leaves the check."""
+
+    def call(self, call: Call) -> Call | None:
+        """A check; the array is what it was."""
+        if call.op is not core.assume:
+            return call
+        self.mapping[call.targets[0]] = call.args[0]
+        return Call((), core.check_length, call.args, (), call.loc)
