@@ -235,7 +235,9 @@ def _results(e: Emitter, results: list[Var]) -> None:
         if isinstance(leaf, ArrayLeaf):
             arrays.append((k, name, leaf))
         elif isinstance(leaf, Number):
-            if leaf.weak is None:
+            if (
+                leaf.weak is None and leaf.dtype.name != "float64"
+            ):  # NumPy's float64 is a float of Python's too
                 raise Untaken("a result that may be a number of Python's or of NumPy's")
             if leaf.dtype.kind == "c":
                 e.line(f"out[{k}].c[0] = __real__ {name}; out[{k}].c[1] = __imag__ {name};")

@@ -146,8 +146,6 @@ def _ufunc(e: Emitter, call: Call, styles: Sequence[Style]) -> None:
     if ufunc is None or ufunc.nout != 1 or call.kwargs:
         raise Untaken(f"{call.op.name} of numbers")
     dtypes = loop_of(ufunc, styles)
-    if _python(styles) and ufunc in (np.divide, np.floor_divide, np.remainder):
-        raise Untaken("a division of numbers that may be Python's or NumPy's")
     terms = [Term(e.number(x, d), d) for x, d in zip(call.args, dtypes, strict=False)]
     made = element(ufunc, dtypes, terms)
     if dtypes[-1].kind == "b":

@@ -1,0 +1,67 @@
+"""Programs as C: the gradient of the entry is that of the NumPy target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pullback as pb
+from pullback.backend.native.bridge import bind
+from pullback.backend.native.build import shared_library
+from pullback.backend.native.emit.module import emit_native
+from pullback.passes import optimize
+from pullback.passes.lengths import assume_lengths
+from pullback.transform.choose import Choices
+from pullback.transform.gradient import joint
+
+
+def chain(x: Any, b: Any) -> Any:
+    return np.sum(np.tanh(x * b) * np.exp(-x * x) / (1 + x * x))
+
+
+def stencil(x: Any, b: Any) -> Any:
+    y = x.copy()
+    for _ in range(3):
+        y[1:-1] = (y[:-2] + y[1:-1] + y[2:]) / 3.0
+        y[1:] += y[:-1] * b
+    return np.sum(y * y)
+
+
+def rows(x: Any, b: Any) -> Any:
+    total = 0.0
+    for i in range(len(x) - 1):
+        if x[i] > 0.3:
+            total = total + x[i] * x[i + 1]
+        else:
+            total = total - b * x[i]
+    return total
+
+
+def saved(x: Any, b: Any) -> Any:
+    h = x
+    for _ in range(4):
+        h = np.tanh(b * h + x)
+    return np.sum(h)
+
+
+def means(x: Any, b: Any) -> Any:
+    return np.mean(x * b) + np.sum(x) * np.mean(x)
+
+
+@pytest.mark.parametrize("fn", [chain, stencil, rows, saved, means])
+@pytest.mark.parametrize("n", [5, 3000])
+def test_gradient(fn: Callable[..., Any], n: int) -> None:
+    args = (np.linspace(-1.0, 1.2, n), 0.7)
+    gradient = pb.differentiable(fn)._gradient((0, 1))
+    variant, values = gradient.find(gradient.bind(args, {}))
+    primal = optimize(assume_lengths(variant.compiled.lowered.function))
+    native = emit_native(optimize(joint(primal, variant.compiled.request, Choices("default"))))
+    run = bind(shared_library(native.source), native.interface)
+    value, *bars = run(*values)
+    assert np.isclose(value, fn(*args), rtol=1e-13, atol=0)
+    _, expected = pb.value_and_grad(fn, argnums=(0, 1))(*args)
+    for got, wanted in zip(bars, expected, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-13 * np.max(np.abs(wanted)))
