@@ -35,7 +35,7 @@ def rows(x: Any, b: Any) -> Any:
     for i in range(len(x) - 1):
         if x[i] > 0.3:
             total = total + x[i] * x[i + 1]
-        else:
+        elif x[i] > -2.0:
             total = total - b * x[i]
     return total
 

@@ -239,6 +239,13 @@ PB_FORCED int64_t pb_slice(int64_t n, int64_t *start, int64_t stop, int64_t step
     return stop < first ? (first - stop - 1) / -step + 1 : 0;
 }
 
+/* Whether all lengths are lengths. */
+PB_FORCED int pb_shape_is_fine(int32_t rank, const int64_t *n) {
+    for (int32_t k = 0; k < rank; k++)
+        if (n[k] < 0) return 0;
+    return 1;
+}
+
 /* Replace the one -1 of a shape by what `count` items leave; whether the shape then has so many. */
 PB_ONCE int pb_fill_shape(int32_t rank, int64_t *n, int64_t count) {
     int64_t known = 1;

@@ -126,6 +126,7 @@ class Parts:
     reductions: list[Reduction] = field(default_factory=list)
     sinks: list[Sink] = field(default_factory=list)
     made: list[Var] = field(default_factory=list)  # results that are new arrays
+    shape: Operand | None = None  # that of the space, where no array tells it
 
     def whole(self) -> list[tuple[int, Reduction]]:
         """Reductions to a number."""
@@ -153,12 +154,20 @@ def analyse(kernel: Kernel) -> Parts:
         else:
             parts.elementwise.append(call)
             reads.update(x for x in _read(call) if isinstance(x, Var))
+    parts.shape = next((x for c in parts.elementwise for x in [_shape_of(c)] if x is not None), None)
     reads.update(s.call.args[1] for s in parts.sinks if isinstance(s.call.args[1], Var))
     for var in params:
         _parameter(parts, var, reads)
     defined = {t for c in parts.elementwise for t in c.targets}
     parts.made = [x for x in kernel.function.results if isinstance(x, Var) and x in defined]
     return parts
+
+
+def _shape_of(call: Call) -> Operand | None:
+    """The shape that a call is told to make."""
+    if call.op.name in ("np.zeros", "np.ones", "np.full"):
+        return call.args[0]
+    return call.args[1] if call.op.name == "np.broadcast_to" else None
 
 
 def _parameter(parts: Parts, var: Var, reads: set[Var]) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pullback.backend.native.emit.access import view_of
 from pullback.backend.native.emit.emitter import Emitter
+from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import leaves_of
-from pullback.ir.kernel import kernel_of
-from pullback.ir.nodes import Call, Operand, Var
+from pullback.ir import core_ops as core
+from pullback.ir.kernel import Kernel, kernel_of
+from pullback.ir.nodes import Call, Const, Operand, Pack, Var
 from pullback.ir.walk import map_operands, substitute
 
 
@@ -21,6 +23,11 @@ def call(e: Emitter, stmt: Call) -> None:
     arguments = ["host"]
     arguments += [f"&{e.array(given[v]).name}" for v in parts.arrays]
     arguments += [e.number(given[v], parts.numbers[c].dtype) for v, c in parts.names.items()]
+    if parts.shape is not None and not parts.arrays and not parts.sinks:
+        shape = e.temporary("shape")
+        lengths = _lengths(e, kernel, parts.shape, given)
+        e.line(f"const int64_t {shape}[] = {{{', '.join(lengths) or '1'}}};")
+        arguments.append(shape)
     latest = dict(given)
     for sink in parts.sinks:
         made = map_operands(sink.call, lambda x: substitute(x, given), lambda b: b)
@@ -35,6 +42,24 @@ def call(e: Emitter, stmt: Call) -> None:
     for inner, base in latest.items():
         if inner in targets and inner not in given:
             e.set_array(e.array(targets[inner]).name, e.array(base).name)
+
+
+def _lengths(e: Emitter, kernel: Kernel, shape: Operand, given: dict[Var, Operand]) -> list[str]:
+    """The lengths of a shape operand of a kernel; one asked for inside it is asked for here."""
+    if isinstance(shape, Pack):
+        return [text for x in shape.items for text in _lengths(e, kernel, x, given)]
+    made = next((s for s in kernel.function.body.stmts if isinstance(s, Call) and shape in s.targets), None)
+    if made is None:
+        return e.integers(substitute(shape, given))
+    asked = made.args[0]
+    array = given.get(asked) if isinstance(asked, Var) else None
+    if array is None or made.op not in (core.shape, core.dim):
+        raise Untaken("a shape that a kernel makes")
+    lengths = e.array(array).shape()
+    if made.op is core.shape:
+        return lengths
+    assert isinstance(made.args[1], Const)
+    return [lengths[made.args[1].value]]
 
 
 def _base(store: Call, latest: dict[Var, Operand]) -> Operand:

@@ -62,6 +62,11 @@ class KernelEmitter:
         self._walk()
         return self.lines
 
+    @property
+    def makes_shape(self) -> bool:
+        """Whether the shape of the space is an operand of its own."""
+        return not self.parts.arrays and not self.parts.sinks and self.parts.shape is not None
+
     # ------------------------------------------------------------------------------------------- operands
 
     def _inputs(self) -> list[Operand]:
@@ -184,6 +189,7 @@ class KernelEmitter:
         out = ["pb_host *host"]
         out += [f"const {_array_type(v)} *x{k}" for k, v in enumerate(self.parts.arrays)]
         out += [f"{c_type(n.dtype)} {name}" for name, n in self.parts.numbers.items()]
+        out += ["const int64_t *shape"] * self.makes_shape
         out += [f"const pb_array{s.rank} *d{k}" for k, s in enumerate(self.parts.sinks)]
         out += [f"{_array_type(v)} *o{k}" for k, v in enumerate(self.parts.made)]
         out += [f"{r.declared()} *a{r.index}" for r in self.parts.reductions]
@@ -209,7 +215,12 @@ class KernelEmitter:
         ):
             lengths = ", ".join(f"d0->n[{k}]" for k in range(rank))
         elif not self.parts.arrays and self.kernel.space:
-            raise Untaken("a kernel that makes its own shape")
+            if self.parts.shape is None:
+                raise Untaken("a kernel that makes its own shape")
+            self._add(
+                f"    if (PB_RARE(!pb_shape_is_fine({rank}, shape))) {self._fail(VALUE_ERROR, 'negative dimensions are not allowed')}"
+            )
+            lengths = ", ".join(f"shape[{k}]" for k in range(rank))
         else:
             lengths = ", ".join(["1"] * rank)
         self._add(f"    int64_t n[{rank}] = {{{lengths}}};")
