@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pullback.bench import plot, record
 from pullback.bench.page import markdown
+from pullback.bench.peers import TARGETS
 from pullback.bench.record import Record
 from pullback.bench.session import Options, Session, contenders
 from pullback.bench.suite import SIZES, find
@@ -62,6 +63,7 @@ def main() -> int:
     parser.add_argument("--peers", help="names with commas; by default those that are installed")
     parser.add_argument("--size", choices=SIZES, default="S")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--target", choices=TARGETS, help="of pullback")
     parser.add_argument("--budget", type=float, default=1800.0, help="seconds")
     parser.add_argument(
         "--timeout", type=float, default=Options.timeout, help="seconds for the first call of a case"
@@ -84,7 +86,7 @@ def main() -> int:
 def _run(given: argparse.Namespace) -> None:
     names = contenders(given.peers.split(",") if given.peers else None)
     kernels = find(FOLDER, given.suites)
-    options = Options(given.size, given.threads, given.timeout, given.budget)
+    options = Options(given.size, given.threads, given.timeout, given.budget, target=given.target)
     found = Session(options, names, lambda text: print(text, flush=True)).run(kernels)
     found.about["remark"] = given.remark
     RESULTS.mkdir(exist_ok=True)

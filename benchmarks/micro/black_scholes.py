@@ -3,6 +3,7 @@
 import numpy as np
 
 from ._sweep import PRESETS as PRESETS
+from ._sweep import SWEEP as SWEEP
 
 WRT = ("spot", "volatility")
 NOTE = "the normal distribution is a tanh of a cubic: NumPy has no erf"

@@ -3,7 +3,9 @@
 import numpy as np
 
 from ._sweep import PRESETS as PRESETS
+from ._sweep import SWEEP as SWEEP
 
+GROUP = "chain"
 WRT = ("a", "b", "x")
 
 

@@ -3,7 +3,9 @@
 import numpy as np
 
 from ._sweep import PRESETS as PRESETS
+from ._sweep import SWEEP as SWEEP
 
+GROUP = "chain"
 WRT = ("x",)
 SCALE = 0.7978845608028654  # sqrt(2 / pi)
 

@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"TSTEPS": 40, "N": 200},
     "paper": {"TSTEPS": 100, "N": 200},
 }
+GROUP = "stencil"
 WRT = ("u",)
 STATIC = ("TSTEPS", "N")
 

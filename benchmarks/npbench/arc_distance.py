@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"N": 100000}, "M": {"N": 1000000}, "paper": {"N": 10000000}}
+GROUP = "other"
 WRT = ("theta_1", "phi_1", "theta_2", "phi_2")
 
 

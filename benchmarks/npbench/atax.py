@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"M": 6000, "N": 7500},
     "paper": {"M": 18000, "N": 22000},
 }
+GROUP = "blas"
 WRT = ("A", "x")
 
 

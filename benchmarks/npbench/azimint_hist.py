@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"N": 4000000, "npt": 1000},
     "paper": {"N": 1000000, "npt": 1000},
 }
+GROUP = "other"
 WRT = ("data",)
 STATIC = ("npt",)
 NOTE = "S is smaller than the public one"

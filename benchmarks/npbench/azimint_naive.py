@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"N": 200000, "npt": 500},
     "paper": {"N": 1000000, "npt": 1000},
 }
+GROUP = "other"
 WRT = ("data",)
 STATIC = ("npt",)
 NOTE = "S and M are smaller than the public ones"

@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"ny": 121, "nx": 121, "nt": 50, "nit": 10, "rho": 1.0, "nu": 0.1},
     "paper": {"ny": 101, "nx": 101, "nt": 700, "nit": 50, "rho": 1.0, "nu": 0.1},
 }
+GROUP = "stencil"
 WRT = ("u", "v", "p", "nu")
 STATIC = ("nt", "nit")
 NOTE = "starts from random fields (the public one from zeros); S is smaller than the public one"

@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"ny": 61, "nx": 61, "nit": 10, "rho": 1.0, "nu": 0.1, "F": 1.0, "tol": 0.01},
     "paper": {"ny": 101, "nx": 101, "nit": 50, "rho": 1.0, "nu": 0.1, "F": 1.0, "tol": 0.001},
 }
+GROUP = "stencil"
 WRT = ("u", "v", "p", "F")
 STATIC = ("nit", "tol")
 NOTE = (

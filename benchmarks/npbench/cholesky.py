@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"N": 100}, "M": {"N": 400}, "paper": {"N": 2000}}
+GROUP = "triangular"
 WRT = ("A",)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"M": 1000, "N": 1000}, "M": {"M": 5000, "N": 5000}, "paper": {"M": 12500, "N": 12500}}
+GROUP = "other"
 WRT = ("array_1", "array_2")
 NOTE = "float64 arrays of quarters from 0 to 20, off the bounds: the public ones are integers, which have no gradient"
 

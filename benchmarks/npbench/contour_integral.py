@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"NR": 200, "NM": 400, "slab_per_bc": 2, "num_int_pts": 32},
     "paper": {"NR": 500, "NM": 1000, "slab_per_bc": 2, "num_int_pts": 32},
 }
+GROUP = "blas"
 WRT = ("Ham", "Y")
 STATIC = ("NR", "NM", "slab_per_bc")
 NOTE = "the loss is the real part of the sum of both integrals"

@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"N": 8, "C_in": 3, "C_out": 8, "K": 5, "H": 64, "W": 64},
     "paper": {"N": 8, "C_in": 3, "C_out": 16, "K": 20, "H": 256, "W": 256},
 }
+GROUP = "net"
 WRT = ("image", "weights", "bias")
 
 

@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"M": 700, "N": 900},
     "paper": {"M": 1200, "N": 1400},
 }
+GROUP = "blas"
 WRT = ("data",)
 STATIC = ("M",)
 

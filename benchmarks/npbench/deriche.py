@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"W": 3000, "H": 1500},
     "paper": {"W": 7680, "H": 4320},
 }
+GROUP = "other"
 WRT = ("alpha", "imgIn")
 
 

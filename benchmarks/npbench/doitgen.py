@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"NR": 110, "NQ": 125, "NP": 256},
     "paper": {"NR": 220, "NQ": 250, "NP": 270},
 }
+GROUP = "blas"
 WRT = ("A", "C4")
 STATIC = ("NR", "NQ", "NP")
 

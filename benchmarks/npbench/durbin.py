@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"N": 600}, "M": {"N": 8000}, "paper": {"N": 16000}}
+GROUP = "triangular"
 WRT = ("r",)
 
 

@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"TMAX": 60, "NX": 400, "NY": 450},
     "paper": {"TMAX": 500, "NX": 1000, "NY": 1200},
 }
+GROUP = "stencil"
 WRT = ("ex", "ey", "hz", "_fict_")
 STATIC = ("TMAX",)
 

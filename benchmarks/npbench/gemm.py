@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"NI": 1300, "NJ": 1400, "NK": 1500},
     "paper": {"NI": 2000, "NJ": 2300, "NK": 2600},
 }
+GROUP = "blas"
 WRT = ("C", "A", "B")
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"N": 700}, "M": {"N": 4000}, "paper": {"N": 8000}}
+GROUP = "blas"
 WRT = ("A", "u1", "v1", "u2", "v2", "w", "x", "y", "z")
 
 

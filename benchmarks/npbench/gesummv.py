@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"N": 1000}, "M": {"N": 5000}, "paper": {"N": 11200}}
+GROUP = "blas"
 WRT = ("A", "B", "x")
 
 

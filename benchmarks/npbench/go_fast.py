@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"N": 2000}, "M": {"N": 6000}, "paper": {"N": 12500}}
+GROUP = "other"
 WRT = ("a",)
 
 

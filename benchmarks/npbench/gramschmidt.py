@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"M": 70, "N": 60}, "M": {"M": 400, "N": 300}, "paper": {"M": 1200, "N": 1000}}
+GROUP = "other"
 WRT = ("A",)
 
 

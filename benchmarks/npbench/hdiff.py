@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"I": 128, "J": 128, "K": 160},
     "paper": {"I": 256, "J": 256, "K": 160},
 }
+GROUP = "stencil"
 WRT = ("in_field", "coeff")
 
 

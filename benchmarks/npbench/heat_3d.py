@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"TSTEPS": 40, "N": 60},
     "paper": {"TSTEPS": 500, "N": 120},
 }
+GROUP = "stencil"
 WRT = ("A", "B")
 STATIC = ("TSTEPS",)
 

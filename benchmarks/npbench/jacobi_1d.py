@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"TSTEPS": 3000, "N": 12000},
     "paper": {"TSTEPS": 4000, "N": 32000},
 }
+GROUP = "stencil"
 WRT = ("A", "B")
 STATIC = ("TSTEPS",)
 

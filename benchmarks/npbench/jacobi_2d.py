@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"TSTEPS": 100, "N": 400},
     "paper": {"TSTEPS": 1000, "N": 2800},
 }
+GROUP = "stencil"
 WRT = ("A", "B")
 STATIC = ("TSTEPS",)
 

@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"N": 8, "H": 56, "W": 56},
     "paper": {"N": 16, "H": 256, "W": 256},
 }
+GROUP = "net"
 WRT = ("conv1", "bias1", "conv2", "bias2", "fc1w", "fc1b", "fc2w", "fc2b", "fc3w", "fc3b")
 NOTE = "weights are centred and scaled by the fan-in"
 

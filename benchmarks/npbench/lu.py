@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"N": 60}, "M": {"N": 300}, "paper": {"N": 2000}}
+GROUP = "triangular"
 WRT = ("A",)
 
 

@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"C_in": 3, "N": 8, "S0": 30000, "S1": 2000, "S2": 2000},
     "paper": {"C_in": 3, "N": 8, "S0": 30000, "S1": 10000, "S2": 1000},
 }
+GROUP = "net"
 WRT = ("w1", "b1", "w2", "b2", "w3", "b3")
 NOTE = (
     "weights are centred and scaled by the fan-in (the public ones saturate the softmax: gradient zero); "

@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"N": 1300}, "M": {"N": 7000}, "paper": {"N": 16000}}
+GROUP = "blas"
 WRT = ("x1", "x2", "y_1", "y_2", "A")
 
 

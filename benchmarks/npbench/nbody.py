@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"N": 50, "Nt": 250, "dt": 0.02, "G": 1.0, "softening": 0.1},
     "paper": {"N": 100, "Nt": 1000, "dt": 0.01, "G": 1.0, "softening": 0.1},
 }
+GROUP = "other"
 WRT = ("mass", "pos", "vel")
 STATIC = ("Nt",)
 NOTE = (

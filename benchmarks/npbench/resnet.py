@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"N": 8, "W": 28, "H": 28, "C1": 64, "C2": 16},
     "paper": {"N": 8, "W": 56, "H": 56, "C1": 256, "C2": 64},
 }
+GROUP = "net"
 WRT = ("conv1", "conv2", "conv3")
 NOTE = "the output is float32, stored from float64 arithmetic as in the public form"
 

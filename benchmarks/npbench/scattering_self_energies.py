@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"Nkz": 3, "NE": 5, "Nqz": 3, "Nw": 2, "N3D": 2, "NA": 10, "NB": 3, "Norb": 4},
     "paper": {"Nkz": 4, "NE": 10, "Nqz": 4, "Nw": 3, "N3D": 3, "NA": 20, "NB": 4, "Norb": 4},
 }
+GROUP = "other"
 WRT = ("dH", "G", "D")
 NOTE = "the loss is the real part of the sum"
 

@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"TSTEPS": 20, "N": 160},
     "paper": {"TSTEPS": 100, "N": 400},
 }
+GROUP = "triangular"
 WRT = ("A",)
 STATIC = ("TSTEPS", "N")
 

@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"N": 32, "H": 8, "SM": 256},
     "paper": {"N": 64, "H": 16, "SM": 512},
 }
+GROUP = "net"
 WRT = ("x",)
 NOTE = (
     "the loss weighs the outputs by the input: their plain sum is constant; S is smaller than the public one"

@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"M": 40, "N": 50}, "M": {"M": 180, "N": 220}, "paper": {"M": 1000, "N": 1200}}
+GROUP = "other"
 WRT = ("C", "A", "B")
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"M": 35, "N": 50}, "M": {"M": 200, "N": 280}, "paper": {"M": 1000, "N": 1200}}
+GROUP = "other"
 WRT = ("C", "A", "B")
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"M": 50, "N": 70}, "M": {"M": 300, "N": 400}, "paper": {"M": 1000, "N": 1200}}
+GROUP = "triangular"
 WRT = ("C", "A")
 
 

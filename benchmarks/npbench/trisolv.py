@@ -3,6 +3,7 @@
 import numpy as np
 
 PRESETS = {"S": {"N": 1000}, "M": {"N": 6000}, "paper": {"N": 16000}}
+GROUP = "triangular"
 WRT = ("L", "b")
 
 

@@ -7,6 +7,7 @@ PRESETS = {
     "M": {"I": 112, "J": 112, "K": 80},
     "paper": {"I": 256, "J": 256, "K": 160},
 }
+GROUP = "stencil"
 WRT = ("utens_stage", "u_stage", "wcon", "u_pos", "utens")
 
 BET_M = 0.5

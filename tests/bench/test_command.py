@@ -40,7 +40,18 @@ def ran(suites: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result,
     folder = tmp_path_factory.mktemp("written")
     entries = {"numpy": _entry(1.0), "pullback": _entry(1e-6)}
     write(Record(ABOUT, [CaseRecord("tiny", "right", "S", {}, "", entries)]), folder / "old.json")
-    args = ["--kernel", "right", "--kernel", "wrong", "--peers", "numpy", "--json", str(folder / "new.json")]
+    args = [
+        "--kernel",
+        "right",
+        "--kernel",
+        "wrong",
+        "--peers",
+        "numpy",
+        "--target",
+        "numpy",
+        "--json",
+        str(folder / "new.json"),
+    ]
     args += ["--compare", str(folder / "old.json")]
     return CliRunner().invoke(app, ["bench", "--suites", str(suites), "tiny", *args]), folder / "new.json"
 
@@ -59,7 +70,8 @@ def test_the_record_has_what_a_reader_needs_and_no_paths(ran: tuple[Result, Path
     assert str(suites) not in text and str(Path.home()) not in text
     entry = from_json(text).cases[0].entries["pullback"]
     assert entry.compile_cold is not None and entry.compile_cold > 0
-    assert entry.compile_cached is None  # there is no cache
+    assert entry.compile_cached is None  # the target keeps none
+    assert from_json(text).about["options"]["target"] == "numpy"
 
 
 def test_a_run_is_compared_with_an_older_one(ran: tuple[Result, Path]) -> None:

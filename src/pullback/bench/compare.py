@@ -13,7 +13,6 @@ from pullback.bench.report import factor
 from pullback.bench.timing import geometric_mean
 
 TOLERANCE = 0.1
-OURS = "pullback"
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,8 @@ class Comparison:
 
 def compare(old: Record, new: Record, tolerance: float = TOLERANCE) -> Comparison:
     """Compare two records.  Raises BenchError where they have no case in common."""
-    before = {case.key: case.ratio(OURS) for case in old.cases}
-    after = {case.key: case.ratio(OURS) for case in new.cases}
+    before = {case.key: case.ratio(old.main) for case in old.cases}
+    after = {case.key: case.ratio(new.main) for case in new.cases}
     common = {
         key: (was, ratio)
         for key, ratio in after.items()

@@ -17,6 +17,7 @@ from pullback.bench.verify import Judge, Verdict
 
 PLAIN = "numpy"
 LONG = 10.0  # seconds of a first call that is not repeated before the rounds
+FRESH = "its gradient is in fresh arrays each time"
 SPARE = 64.0  # megabytes of fresh arguments that are made ahead of a batch
 
 
@@ -54,9 +55,8 @@ class Contender:
         self.args = case.inputs()
         pristine = copied(self.args)
         self.seeds = [] if case.kernel.scalar else self._seeds(case)
-        self.program = (
-            self._plain() if self.peer is None else self.peer.program(case.kernel, self.args, self.seeds)
-        )
+        buffers = self._buffers(case)
+        self.program = self._program(case, buffers)
         start = time.perf_counter()
         raw = self.program.call()
         first = time.perf_counter() - start
@@ -69,7 +69,28 @@ class Contender:
         if changed:
             self.args, self.fresh = pristine, self.peer is None
         once = first if first > LONG else self.batch(1)
-        return Opened(result, first, once, changed, self.program.remark)
+        remark = self.program.remark
+        if any(np.isnan(buffer).any() for buffer in buffers.values()):
+            remark = "; ".join(filter(None, (remark, FRESH)))
+        return Opened(result, first, once, changed, remark)
+
+    def _buffers(self, case: Case) -> dict[str, Any]:
+        """Where the gradient is to go: for a case into reused arrays."""
+        if not case.reused or self.peer is None:
+            return {}
+        values = dict(zip(case.kernel.parameters, self.args, strict=True))
+        return {
+            name: np.full_like(values[name], np.nan)
+            for name in case.kernel.wrt
+            if isinstance(values[name], np.ndarray)
+        }
+
+    def _program(self, case: Case, buffers: dict[str, Any]) -> Program:
+        if self.peer is None:
+            return self._plain()
+        if buffers:
+            return self.peer.reusing(case.kernel, self.args, self.seeds, buffers)
+        return self.peer.program(case.kernel, self.args, self.seeds)
 
     def _seeds(self, case: Case) -> list[Any]:
         module = case.kernel.module()

@@ -33,8 +33,12 @@ def markdown(record: Record, picture: str | None = None, origin: str = "") -> st
         "A column of cases says over how many a mean is taken: those that both sides have. Contenders that take few "
         "kernels have a mean over few, often the easier ones."
     )
+    parts += _section("## Beside the best library", report.groups_table(record), _GROUPS)
+    if behind := report.slower_text(record):
+        parts.append("\n".join(textwrap.wrap(f"{behind}.", 150)))
     for suite in record.suites:
         parts += [f"## {suite}", _table(report.times_table(record, suite))]
+    parts += _section("## Throughput", report.elements_table(record), _THROUGHPUT)
     parts += _section("## Call overhead", report.overhead_table(record), _OVERHEAD)
     parts += _section("## Compile time", report.compile_table(record), _COMPILE)
     parts += _section("## Peak memory", report.memory_table(record), _MEMORY)
@@ -45,6 +49,15 @@ def markdown(record: Record, picture: str | None = None, origin: str = "") -> st
     return "\n\n".join(parts) + "\n"
 
 
+_GROUPS = (
+    "How many times as fast as the fastest library at each case: geometric means over kinds of kernels, and the least. "
+    "What is written by hand, and the bound that memory sets, are no libraries."
+)
+_THROUGHPUT = (
+    "Chains of elementwise functions on many numbers. *memory* is a loop in C that reads the arguments once and writes "
+    "as much as the gradient: no value and gradient can be had faster. *reused* is into the same arrays in each call, "
+    "for contenders that can do that; the others make fresh ones."
+)
 _OVERHEAD = "A call on a single number, where nearly all is overhead."
 _COMPILE = (
     "The first call of a kernel in a fresh process, less a steady call; *cached* is the same in a second process that "
@@ -57,6 +70,9 @@ _MEMORY = (
 
 
 def _introduction(record: Record) -> str:
+    bound = (
+        record.about["options"].get("bound") and " Every process is bound to as many cores as it has threads."
+    )
     text = (
         f"{report.setting(record)}.",
         *([record.about["remark"]] if record.about.get("remark") else []),
@@ -66,7 +82,8 @@ def _introduction(record: Record) -> str:
         "others'.",
         "Arguments are brought into a library's own arrays before the clock starts, and JAX's results are waited for. "
         "pullback takes the natural NumPy form as it stands; autograd and advect do too, with NumPy's import replaced; "
-        "JAX and torch have versions of their own, written for them; JAX's are compiled.",
+        "JAX and torch have versions of their own, written for them; JAX's are compiled. *hand* and *c* are gradients "
+        f"written by hand, in NumPy and in C.{bound or ''}",
     )
     return "\n\n".join("\n".join(textwrap.wrap(part, 150)) for part in text)
 

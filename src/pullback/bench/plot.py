@@ -11,8 +11,12 @@ from pullback.bench.report import factor, present
 
 LOOKS = {  # colour and marker of each contender; the same in every picture
     "pullback": ("#d62728", "o"),
+    "pullback:numpy": ("#f4a6a6", "o"),
+    "pullback:native": ("#d62728", "P"),
+    "pullback:auto": ("#a50f15", "o"),
     "hand": ("#7f7f7f", "|"),
     "c": ("#000000", "*"),
+    "memory": ("#cccccc", "_"),
     "autograd": ("#1f77b4", "s"),
     "jax": ("#2ca02c", "^"),
     "torch": ("#ff7f0e", "D"),
@@ -87,7 +91,11 @@ def _lines(record: Record, suite: str, part: Any) -> None:
     for kernel, axis in zip(kernels, axes.flat, strict=False):
         cases = [case for case in record.of(suite) if case.kernel == kernel]
         for name in names:
-            points = [(next(iter(c.sizes.values())), r) for c in cases if (r := c.ratio(name)) is not None]
+            points = [
+                (next(iter(c.sizes.values())), r)
+                for c in cases
+                if not c.reused and (r := c.ratio(name)) is not None
+            ]
             colour, marker = LOOKS[name]
             if points:
                 axis.plot(*zip(*points, strict=True), color=colour, marker=marker, markersize=4, label=name)
@@ -99,7 +107,7 @@ def _lines(record: Record, suite: str, part: Any) -> None:
 
 def _dots(record: Record, suite: str, part: Any) -> None:
     """One line a case, one mark a contender; what is fastest for us on top."""
-    cases = sorted(record.of(suite), key=_order)
+    cases = sorted(record.of(suite), key=lambda case: _order(case, record.main))
     names = present(record, suite)
     axis = part.subplots()
     for name in names:
@@ -130,8 +138,8 @@ def _failures(cases: list[CaseRecord], names: list[str], axis: Any) -> None:
         )
 
 
-def _order(case: CaseRecord) -> tuple[bool, float]:
-    ratio = case.ratio("pullback")
+def _order(case: CaseRecord, ours: str) -> tuple[bool, float]:
+    ratio = case.ratio(ours)
     return ratio is None, ratio or 0.0
 
 

@@ -9,13 +9,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pullback.bench.messages import receive, send
 from pullback.bench.timing import thread_environment
 
+BINDS = sys.platform == "linux"  # whether the system binds processes to cores
 STARTUP = 120.0  # seconds for importing the library
 UNWANTED = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")  # they change what matrix products cost
 
@@ -27,6 +28,26 @@ class Failed(Exception):
         super().__init__(reason)
         self.status = status
         self.reason = reason
+
+
+@contextlib.contextmanager
+def bound_to(cores: int) -> Iterator[None]:
+    """What is started meanwhile runs on so many cores, the same ones for every contender.
+
+    That holds for all libraries and all their threads; what each reads of counts of threads differs between versions.
+    Where the system cannot do it (it is Linux's), counts of threads are all there is.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(
+        0, sorted(before)[-cores:]
+    )  # the last ones: the system's own work is rather on the first
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 class Process:
@@ -51,13 +72,14 @@ class Process:
         source = str(Path(__file__).parents[2])
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [source, environment.get("PYTHONPATH", "")]))
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the child)
-        self._child = subprocess.Popen(
-            [sys.executable, "-m", "pullback.bench.worker", self.name, str(self.threads)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=environment,
-        )
+        with bound_to(self.threads):
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "pullback.bench.worker", self.name, str(self.threads)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env=environment,
+            )
         self._answers = queue.Queue()
         threading.Thread(target=_read, args=(self._child.stdout, self._answers), daemon=True).start()
         self.version = self._answer(STARTUP)

@@ -52,6 +52,9 @@ class CaseRecord:
     sizes: dict[str, Any]
     note: str = ""
     entries: dict[str, Entry] = field(default_factory=dict)
+    group: str = ""
+    sweep: bool = False  # one pass over the arguments gives value and gradient
+    reused: bool = False  # the gradient went into the same arrays in each call
 
     @property
     def key(self) -> str:
@@ -78,6 +81,16 @@ class Record:
         return ["numpy", *self.about["contenders"]]
 
     @property
+    def ours(self) -> list[str]:
+        """Our own contenders: one, or one for each target."""
+        return [name for name in self.contenders if name.split(":")[0] == "pullback"]
+
+    @property
+    def main(self) -> str:
+        """The one of ours that others are compared with."""
+        return "pullback" if "pullback" in self.ours or not self.ours else self.ours[-1]
+
+    @property
     def suites(self) -> list[str]:
         """The suites, in order."""
         return list(dict.fromkeys(case.suite for case in self.cases))
@@ -87,8 +100,12 @@ class Record:
         return [case for case in self.cases if case.suite == suite]
 
     def mean(self, suite: str, name: str, to: str = "numpy") -> tuple[float | None, int]:
-        """The geometric mean of a contender's time over another's, and of how many cases it is."""
-        ratios = [r for case in self.of(suite) if (r := case.ratio(name, to)) is not None]
+        """The geometric mean of a contender's time over another's, and of how many cases it is.
+
+        Cases into reused arrays are left out: they are cases that are there once already.
+        """
+        cases = [case for case in self.of(suite) if not case.reused]
+        ratios = [r for case in cases if (r := case.ratio(name, to)) is not None]
         return geometric_mean(ratios), len(ratios)
 
     def to_json(self) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pullback.bench.groups import slower, summaries
 from pullback.bench.record import CaseRecord, Entry, Record
 
 PLAIN = "numpy"
+UNVERSIONED = ("pullback", "hand", "memory")  # what has no version but ours, NumPy's or the C compiler's
+MANY = 10**5  # elements from which on a case is one of throughput
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,69 @@ def means_table(record: Record) -> Table:
             plain, count = record.mean(suite, name)
             if plain is None:
                 continue
-            ours, common = record.mean(suite, name, "pullback")
-            beside = "" if ours is None or name == "pullback" else f"{factor(ours)}x"
+            ours, common = record.mean(suite, name, record.main)
+            beside = "" if ours is None or name == record.main else f"{factor(ours)}x"
             rows.append([suite, name, f"{factor(plain)}x", str(count), beside, str(common) if beside else ""])
-    return Table(["suite", "contender", "over plain NumPy", "cases", "over pullback", "cases"], rows)
+    return Table(["suite", "contender", "over plain NumPy", "cases", f"over {record.main}", "cases"], rows)
+
+
+def groups_table(record: Record) -> Table:
+    """Each kind of kernels beside the best library at each: how many times as fast we are."""
+    rows = [
+        [
+            summary.group,
+            summary.ours,
+            f"{factor(summary.mean)}x",
+            str(len(summary.found)),
+            f"{factor(summary.worst.ratio)}x ({summary.worst.case.kernel} {summary.worst.case.label})",
+        ]
+        for summary in summaries(record)
+    ]
+    return Table(["group", "contender", "best library's time over its", "cases", "least"], rows)
+
+
+def slower_text(record: Record) -> str:
+    """Which cases are slower than the best library; "" where none is."""
+    texts = []
+    for ours in record.ours:
+        found = [v for name, v in slower(record) if name == ours]
+        words = ", ".join(
+            f"{v.case.suite}/{v.case.kernel} {v.case.label} ({factor(v.ratio)}x, {v.peer})" for v in found
+        )
+        if found:
+            texts.append(f"{ours} is slower than the best library at {len(found)} cases: {words}")
+    return "\n\n".join(texts)
+
+
+def elements_table(record: Record) -> Table:
+    """Nanoseconds an element, where one pass over the arguments is all; the bound that memory sets is beside it."""
+    cases = [case for case in record.cases if case.sweep and case.sizes.get("n", 0) >= MANY]
+    names = [
+        name
+        for name in record.contenders
+        if any(name in case.entries and case.entries[name].seconds is not None for case in cases)
+    ]
+    rows = [
+        [
+            case.kernel,
+            case.label,
+            *(_nanoseconds(case, name) for name in names),
+            _over_memory(case, record.main),
+        ]
+        for case in cases
+    ]
+    return Table(["kernel, ns an element", "size", *names, f"{record.main} over memory"], rows)
+
+
+def _nanoseconds(case: CaseRecord, name: str) -> str:
+    entry = case.entries.get(name)
+    seconds = entry.seconds if entry is not None else None
+    return f"{1e9 * seconds / case.sizes['n']:.3g}" if seconds is not None else ""
+
+
+def _over_memory(case: CaseRecord, ours: str) -> str:
+    ratio = case.ratio(ours, "memory")
+    return f"{factor(ratio)}x" if ratio is not None else ""
 
 
 def overhead_table(record: Record) -> Table:
@@ -129,7 +191,7 @@ def memory_table(record: Record) -> Table:
 
 def _largest(cases: list[CaseRecord]) -> list[CaseRecord]:
     by_kernel: dict[str, CaseRecord] = {}
-    for case in cases:
+    for case in (case for case in cases if not case.reused):
         best = by_kernel.get(case.kernel)
         if best is None or (case.entries[PLAIN].seconds or 0) > (best.entries[PLAIN].seconds or 0):
             by_kernel[case.kernel] = case
@@ -178,7 +240,9 @@ def notes(record: Record) -> list[tuple[str, str]]:
 def setting(record: Record) -> str:
     """One line: where and with what the run was made."""
     facts = record.about
-    versions = ", ".join(f"{n} {v}" for n, v in facts["versions"].items() if n not in ("pullback", "hand"))
+    versions = ", ".join(
+        f"{n} {v}" for n, v in facts["versions"].items() if n.split(":")[0] not in UNVERSIONED
+    )
     commit = f" at {facts['commit']}{' with changes' if facts['dirty'] else ''}" if facts["commit"] else ""
     threads = facts["options"]["threads"]
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import time
@@ -13,7 +14,7 @@ from typing import Any
 from pullback.bench.contender import PLAIN, Opened
 from pullback.bench.errors import BenchError
 from pullback.bench.peers import PEERS
-from pullback.bench.process import Failed, Process
+from pullback.bench.process import BINDS, Failed, Process
 from pullback.bench.record import CaseRecord, Entry, Record, about
 from pullback.bench.suite import Case, Kernel, cases
 from pullback.bench.timing import batch_size, times
@@ -22,7 +23,6 @@ from pullback.bench.verify import Verdict
 ROUNDS = (3, 15)  # at least and at most
 SLICE = 0.05  # seconds that one contender is timed in one case, at least
 PATIENCE = 3.0  # seconds of a call beyond which there is one round
-ALWAYS = ("pullback", "hand")  # need nothing installed
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Options:
     budget: float = 780.0  # seconds for the whole run: slow cases get fewer rounds
     slot: float = 2.0  # seconds that one contender is timed in one case, at most
     compile_times: bool = True
+    target: str | None = None  # of pullback; None: what the environment says
 
     def recorded(self) -> dict[str, Any]:
         """As the record keeps them."""
@@ -43,16 +44,26 @@ class Options:
             "threads": self.threads,
             "timeout": self.timeout,
             "budget": self.budget,
+            "bound": BINDS,
+            "target": self.target or os.environ.get("PULLBACK_TARGET") or "auto",
         }
+
+    def environment(self, name: str) -> dict[str, str]:
+        """What the process of a contender finds in its environment."""
+        if name == PLAIN:
+            return {}
+        own = {"PULLBACK_TARGET": self.target} if self.target and PEERS[name].ours else {}
+        return {**own, **PEERS[name].environment()}
 
 
 def contenders(peers: Sequence[str] | None) -> list[str]:
-    """The contenders for the names of peers; pullback and what is written by hand always take part.
+    """The contenders for the names of peers; pullback, and what is written by hand for NumPy, always take part.
 
+    Where a target of pullback is named (`pullback:numpy`), it stands for pullback.
     Raises BenchError for a name that is unknown or not installed.
     """
     if peers is None:
-        return [name for name, peer in PEERS.items() if peer.installed()]
+        return [name for name, peer in PEERS.items() if peer.usual and peer.installed()]
     unknown = [name for name in peers if name not in (PLAIN, *PEERS)]
     if unknown:
         raise BenchError(f"unknown peer {unknown[0]!r}", hint=f"there are: {', '.join(PEERS)}")
@@ -60,7 +71,8 @@ def contenders(peers: Sequence[str] | None) -> list[str]:
     if missing:
         hints = dict.fromkeys(PEERS[name].way_out for name in missing)
         raise BenchError(f"not installed: {', '.join(missing)}", hint="; ".join(hints))
-    return [name for name in PEERS if name in (*ALWAYS, *peers)]
+    ours = () if any(name in PEERS and PEERS[name].ours for name in peers) else ("pullback",)
+    return [name for name in PEERS if name in (*ours, "hand", *peers)]
 
 
 @dataclass
@@ -78,7 +90,7 @@ class Session:
     def run(self, kernels: Sequence[Kernel], advance: Callable[[], None] = lambda: None) -> Record:
         """All cases of the kernels."""
         plan = cases(kernels, self.options.size)
-        self.processes = {name: Process(name, self.options.threads) for name in (PLAIN, *self.names)}
+        self.processes = {name: self._process(name) for name in (PLAIN, *self.names)}
         found: list[CaseRecord] = []
         try:
             for number, case in enumerate(plan):
@@ -97,6 +109,9 @@ class Session:
             case_record.entries = {n: e for n, e in case_record.entries.items() if n in (PLAIN, *taking_part)}
         versions = {name: self.versions[name] for name in taking_part if name in self.versions}
         return Record(about(taking_part, versions, self.options.recorded()), found)
+
+    def _process(self, name: str, extra: dict[str, str] | None = None) -> Process:
+        return Process(name, self.options.threads, {**self.options.environment(name), **(extra or {})})
 
     # ---------------------------------------------------------------------------------------------------- a case
 
@@ -140,7 +155,8 @@ class Session:
         self.tell(f"{case.key}: verifying")
         found = {n: o for n, o in opened.items() if n != PLAIN}
         changed = [n for n, o in found.items() if o.changed]
-        results = {n: o.result for n, o in found.items() if n not in changed}
+        bounds = [n for n in found if not PEERS[n].differentiates]
+        results = {n: o.result for n, o in found.items() if n not in (*changed, *bounds)}
         patience = min(20.0, max(2.0, self._left() / 8))
         try:
             verdicts: dict[str, Verdict] = self.processes[PLAIN].ask(
@@ -150,11 +166,13 @@ class Session:
             verdicts = {n: Verdict("unverified", f"verification failed: {failure.reason}") for n in results}
             del opened[PLAIN]
             record.entries[PLAIN] = Entry(failure.status, _short(failure.reason, case))
+        verdicts |= {name: Verdict("ok") for name in bounds}
         for name in changed:
             verdicts[name] = Verdict("wrong", f"it changed the argument {', '.join(found[name].changed)}")
         for name, verdict in verdicts.items():
             reason = _short(verdict.reason or found[name].remark, case)
-            record.entries[name] = Entry(verdict.status, reason, first=found[name].first, error=verdict.error)
+            error = None if name in bounds else verdict.error
+            record.entries[name] = Entry(verdict.status, reason, first=found[name].first, error=error)
         return [n for n in found if verdicts[n].status == "ok"]
 
     def _time(self, case: Case, record: CaseRecord, opened: dict[str, Opened], left: int) -> None:
@@ -207,13 +225,14 @@ class Session:
     def _compile_time(self, case: Case, name: str, entry: Entry) -> None:
         """With nothing cached, then with what the first process cached."""
         with tempfile.TemporaryDirectory() as folder:
-            extra = PEERS[name].cache(Path(folder))
+            pinned = self.options.environment(name).get("PULLBACK_TARGET") == "numpy"
+            extra = None if pinned else PEERS[name].cache(Path(folder))
             entry.compile_cold = self._fresh(case, name, extra)
             if extra is not None and entry.compile_cold is not None:
                 entry.compile_cached = self._fresh(case, name, extra)
 
     def _fresh(self, case: Case, name: str, extra: dict[str, str] | None) -> float | None:
-        process = Process(name, self.options.threads, extra)
+        process = self._process(name, extra)
         try:
             seconds: float = process.ask("compile_seconds", case, timeout=2 * self.options.timeout)
             return seconds
@@ -232,7 +251,16 @@ class Session:
 def _record(case: Case) -> CaseRecord:
     """The record of a case, with nothing in it."""
     kernel = case.kernel
-    return CaseRecord(kernel.suite, kernel.name, case.label, _plain_sizes(case), kernel.note)
+    return CaseRecord(
+        kernel.suite,
+        kernel.name,
+        case.label,
+        _plain_sizes(case),
+        kernel.note,
+        group=kernel.group,
+        sweep=kernel.sweep,
+        reused=case.reused,
+    )
 
 
 def _rounds(slot: float, cost: float) -> int:

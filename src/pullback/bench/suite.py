@@ -8,6 +8,11 @@ A suite is a folder; a kernel is one file of it, plain NumPy, that holds
     loss(*args)  the objective, a real scalar; or residuals(*args), an array, with seeds(value), a list of cotangents
     NOTE         optional: what a reader of the table should know
     STATIC       optional: names of parameters that are constants to a compiler of array programs
+    GROUP        optional: the kind of kernel, for means over each kind
+    SWEEP        optional: True where one pass over the arguments gives value and gradient, so that memory is the limit
+
+Among sizes the name `reused` is not the kernel's: where it is true, the gradient goes into the same arrays in each
+call, for contenders that can do that.
 
 A version for one library stands in `in_<library>/<kernel>.py`.  Files whose names begin with an underscore are helpers.
 """
@@ -44,6 +49,8 @@ class Kernel:
     static: tuple[str, ...] = ()
     note: str = ""
     scalar: bool = True  # has a loss; else residuals with seeds
+    group: str = ""
+    sweep: bool = False
 
     @property
     def objective(self) -> str:
@@ -82,11 +89,13 @@ class Case:
     preset: str
     sizes: dict[str, Any]
     swept: bool = False
+    reused: bool = False  # the gradient goes into the same arrays in each call
 
     @property
     def label(self) -> str:
         """The name of the size in tables."""
-        return ", ".join(f"{k}={v}" for k, v in self.sizes.items()) if self.swept else self.preset
+        size = ", ".join(f"{k}={v}" for k, v in self.sizes.items()) if self.swept else self.preset
+        return f"{size} reused" if self.reused else size
 
     @property
     def key(self) -> str:
@@ -105,8 +114,13 @@ def cases(kernels: Iterable[Kernel], size: str) -> list[Case]:
         preset = kernel.preset(size)
         sizes = kernel.presets[preset]
         sweep = sizes if isinstance(sizes, list) else [sizes]
-        found += [Case(kernel, preset, dict(s), isinstance(sizes, list)) for s in sweep]
+        found += [_case(kernel, preset, dict(s), isinstance(sizes, list)) for s in sweep]
     return found
+
+
+def _case(kernel: Kernel, preset: str, sizes: dict[str, Any], swept: bool) -> Case:
+    reused = bool(sizes.pop("reused", False))
+    return Case(kernel, preset, sizes, swept, reused)
 
 
 def read_kernel(folder: Path, name: str) -> Kernel:
@@ -136,6 +150,8 @@ def read_kernel(folder: Path, name: str) -> Kernel:
         tuple(getattr(module, "STATIC", ())),
         str(getattr(module, "NOTE", "")),
         scalar,
+        str(getattr(module, "GROUP", "")),
+        bool(getattr(module, "SWEEP", False)),
     )
 
 

@@ -23,12 +23,16 @@ def show(record: Record, console: Console) -> None:
         )
     for title, table in (
         ("geometric means", report.means_table(record)),
+        ("beside the best library", report.groups_table(record)),
+        ("throughput", report.elements_table(record)),
         ("call overhead", report.overhead_table(record)),
         ("compile time", report.compile_table(record)),
         ("peak memory of a call, MB", report.memory_table(record)),
     ):
         if table.rows:
             console.print(_table(title, table))
+    if behind := report.slower_text(record):
+        console.print(Text(behind, style="dim"))
     for place, name, status, reason in report.problems(record):
         console.print(Text.assemble((status, STYLES.get(status, "")), f" {place}: {name}: {reason}"))
     failed = report.verification(record)

@@ -15,7 +15,7 @@ from pullback.bench import report
 from pullback.bench.compare import TOLERANCE, compare
 from pullback.bench.contender import PLAIN
 from pullback.bench.errors import BenchError
-from pullback.bench.peers import PEERS
+from pullback.bench.peers import PEERS, TARGETS
 from pullback.bench.session import Options, Session, contenders
 from pullback.bench.suite import SIZES, Kernel, cases, find, shipped
 from pullback.bench.terminal import show, show_comparison
@@ -39,6 +39,11 @@ STDOUT = Path("-")
     "--size", type=click.Choice(SIZES), default="S", show_default=True, help="Preset of the kernels."
 )
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="For each contender.")
+@click.option(
+    "--target",
+    type=click.Choice(TARGETS),
+    help="Of pullback; without it PULLBACK_TARGET says, or both by --peers pullback:numpy,pullback:native.",
+)
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), metavar="F", help="Write the record; - is stdout."
 )
@@ -89,6 +94,7 @@ def command(
     peers: str | None,
     size: str,
     threads: int,
+    target: str | None,
     json_file: Path | None,
     plot_file: Path | None,
     old_file: Path | None,
@@ -116,7 +122,7 @@ def command(
     if plot_file is not None:
         picture.check(plot_file)
     old = records.read(old_file) if old_file is not None else None
-    options = Options(size, threads, timeout, budget, compile_times=not no_compile_times)
+    options = Options(size, threads, timeout, budget, compile_times=not no_compile_times, target=target)
     session, record = _run(options, names, chosen)
     shown = Console(stderr=True) if json_file == STDOUT else console()
     show(record, shown)

@@ -44,7 +44,10 @@ class Peer:
     module = ""  # what must be importable
     distribution = ""  # what pip calls it
     compiles = True  # whether the first call of a kernel is another thing than the following ones
-    reference = False  # what is written by hand or measures a bound: no library that differentiates
+    reference = False  # what is written by hand, or a bound: no library that differentiates
+    differentiates = True  # else it is a bound, and its result is not verified
+    ours = False
+    usual = True  # takes part, if it is installed, when no peers are named
 
     @property
     def way_out(self) -> str:
@@ -58,6 +61,10 @@ class Peer:
     def version(self) -> str:
         """The version of the library."""
         return importlib.metadata.version(self.distribution)
+
+    def environment(self) -> dict[str, str]:
+        """What its process finds in the environment.  (In the parent.)"""
+        return {}
 
     def cache(self, folder: Path) -> dict[str, str] | None:
         """The environment that makes it keep compiled code in a folder; None if it keeps none.  (In the parent.)"""

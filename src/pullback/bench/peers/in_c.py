@@ -78,7 +78,7 @@ class C(Peer):
 
     def version(self) -> str:
         """The compiler's."""
-        return compiler_version()
+        return f"({compiler_version()})"
 
     def start(self, threads: int) -> None:
         """Nothing to import."""

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pullback
 from pullback.bench.peers.base import Peer, Program, Result, flat
 from pullback.bench.suite import Kernel
 
+TARGETS = ("numpy", "native", "auto")
+
 
 class Pullback(Peer):
     """The gradient of the natural form, as it stands."""
 
-    name = "pullback"
     module = "pullback"
+    ours = True
+
+    def __init__(self, target: str | None = None) -> None:
+        """For one target, which its name then says; or for the one that the environment or the run names."""
+        self.target = target
+        self.usual = target is None
+        self.name = "pullback" if target is None else f"pullback:{target}"
+
+    def environment(self) -> dict[str, str]:
+        """The target."""
+        return {} if self.target is None else {"PULLBACK_TARGET": self.target}
+
+    def cache(self, folder: Path) -> dict[str, str] | None:
+        """Where the native target keeps its libraries."""
+        return {"PULLBACK_CACHE_DIR": str(folder)}
 
     def version(self) -> str:
         """Our own version, which a checkout has without being installed."""
