@@ -120,7 +120,7 @@ class _Loop:
                     values[target] = np.broadcast_to(self.params[call.args[0]], self.shape)[at]
             return
         if role is Role.STORE:
-            base = self.params[call.args[0]]
+            base = self.params[call.args[0]] if call.args[0] in self.params else self.whole[call.args[0]]
             region = core._load(base, *[self.pure.read(x) for x in call.args[2:]])
             value = self.element(call.args[1], at, values)
             if call.op is core.store:

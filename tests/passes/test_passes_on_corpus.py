@@ -48,10 +48,10 @@ def check_passes(function: Function, args: Any) -> Any:
 def check_fusion(function: Function, args: Any, expected: Any) -> None:
     """Fused for either target: the same results, pure or in place, each kernel's loop element by element."""
     done = bufferize(function).function
-    for single in (False, True):
-        fused = fuse(done, single=single)
-        assert_same(run(fused, copy.deepcopy(args)), expected, f"fused, {single=}")
-        assert_same(run_in_place(fused, copy.deepcopy(args)), expected, f"fused in place, {single=}")
+    for options in ({}, {"single": True}, {"single": True, "sums_overlap": True}):
+        fused = fuse(done, **options)
+        assert_same(run(fused, copy.deepcopy(args)), expected, f"fused, {options}")
+        assert_same(run_in_place(fused, copy.deepcopy(args)), expected, f"fused in place, {options}")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -9,10 +9,12 @@ from pullback.ir import core_ops as core
 from pullback.ir.nodes import Block, Call, Function, Stmt
 from pullback.ir.walk import map_operands
 from pullback.passes.dce import dce
+from pullback.passes.fuse.apart import copy_apart
 from pullback.passes.fuse.facts import Facts
-from pullback.passes.fuse.groups import Group, Run
+from pullback.passes.fuse.group import Group, Joining
 from pullback.passes.fuse.members import Role
 from pullback.passes.fuse.outline import Outliner
+from pullback.passes.fuse.run import Run
 from pullback.passes.fuse.shapes import ask_elsewhere
 
 RUN = 512  # statements that are looked at together
@@ -20,7 +22,11 @@ WORTH = 2  # members that are worth a kernel, where a target runs single calls a
 
 
 def fuse(
-    function: Function, *, single: bool = False, takes: Callable[[Call], bool] = lambda call: True
+    function: Function,
+    *,
+    single: bool = False,
+    takes: Callable[[Call], bool] = lambda call: True,
+    sums_overlap: bool = False,
 ) -> Function:
     """The function with groups of elementwise work as kernels; it must be bufferised.
 
@@ -28,16 +34,21 @@ def fuse(
             may go together with reverse ones.  Otherwise only groups that are worth one, and none across
             `begin_reverse`, where NumPy's warnings are turned off
     takes   which calls the target can run in a kernel
+    sums_overlap  several `add_at` of one kernel may add to places of one buffer that overlap, each to the result of the
+                  one before; the loop must then not take it that they are apart
     """
     function = ask_elsewhere(function)
+    if single:
+        function = copy_apart(function)
     facts = Facts(function, takes)
-    body = _Blocks(facts, single).block(function.body)
+    body = _Blocks(facts, single, sums_overlap).block(function.body)
     return dce(replace(function, body=body))
 
 
 class _Blocks:
-    def __init__(self, facts: Facts, single: bool) -> None:
+    def __init__(self, facts: Facts, single: bool, sums_overlap: bool) -> None:
         self.facts = facts
+        self.joining = Joining(facts, sums_overlap)
         self.single = single
         self.outliner = Outliner(facts)
 
@@ -61,7 +72,7 @@ class _Blocks:
         return stmt.op.effect and not (self.single and stmt.op in (core.begin_reverse, core.check_length))
 
     def _run(self, stmts: Sequence[Stmt]) -> Iterator[Stmt]:
-        run = Run(stmts, self.facts)
+        run = Run(stmts, self.joining)
         run.merge_equal()
         run.absorb()
         kept = {u for u in set(run.at) if self._is_worth(run.groups[u], stmts)}

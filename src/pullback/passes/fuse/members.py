@@ -100,6 +100,16 @@ def read_by(call: Call, role: Role) -> Iterator[Operand]:
         yield from call.args
 
 
+def is_whole_store(call: Call) -> bool:
+    """Whether a store changes every element, to those of an array of the same dtype and shape."""
+    if call.op is not core.store or len(call.args) != 2:
+        return False
+    base, value = style_of(call.args[0]), style_of(call.args[1])
+    if not isinstance(base, Array) or not isinstance(value, Array) or base.dtype != value.dtype:
+        return False
+    return same_space(base.axes or (), value.axes or ())
+
+
 def region_axes(call: Call) -> Space | None:
     """The axes of what a store writes."""
     axes = core.load_style(style_of(call.args[0]), *(style_of(step) for step in call.args[2:]))
@@ -192,6 +202,3 @@ def _plain(dtype: np.dtype[Any] | None) -> bool:
 
 def _is_one_of(fn: Any, functions: tuple[Any, ...]) -> bool:
     return any(fn is f for f in functions)
-
-
-__all__ = ["Role", "Space", "is_dense", "may_broadcast", "read_by", "role_of", "same_space", "space_of"]

@@ -11,6 +11,7 @@ from pullback.passes.buffers.decide import shares_of
 from pullback.passes.buffers.regions import FOREIGN, NOTHING, READ_ONLY
 from pullback.passes.fuse.members import is_basic_step
 
+Place = tuple[Var, tuple[Operand, ...]]
 _NOT_OURS = frozenset((FOREIGN, READ_ONLY))
 _IN_PLACE = frozenset({core.store, core.add_at, core.accumulate})
 
@@ -42,7 +43,7 @@ class Memory:
             return self.own(stmt.args[0])
         return frozenset()
 
-    def place(self, var: Var, *steps: Operand) -> tuple[Var, tuple[Operand, ...]]:
+    def place(self, var: Var, *steps: Operand) -> Place:
         """Where a path leads: the first version of the array that it leads into, and the whole path."""
         path: tuple[Operand, ...] = steps
         while True:
@@ -55,6 +56,6 @@ class Memory:
                 return var, path
             var = call.args[0]
 
-    def same_place(self, a: tuple[Var, tuple[Operand, ...]], b: tuple[Var, tuple[Operand, ...]]) -> bool:
+    def same_place(self, a: Place, b: Place) -> bool:
         """Whether two places are one for certain."""
         return a[0] is b[0] and same_path(a[1], b[1])

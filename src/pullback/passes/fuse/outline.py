@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pullback.errors import NOWHERE, Loc
+from pullback.errors import NOWHERE
+from pullback.ir import core_ops as core
 from pullback.ir.kernel import Kernel, operation
 from pullback.ir.nodes import Block, Call, Function, Operand, Param, Stmt, Var
-from pullback.ir.walk import copy_stmt, substitute
+from pullback.ir.walk import copy_stmt, substitute, variables_in
 from pullback.passes.fuse.facts import Facts
-from pullback.passes.fuse.members import Role, Space
+from pullback.passes.fuse.members import Role, Space, is_whole_store
 
 
 class Outliner:
@@ -23,15 +24,15 @@ class Outliner:
         """The call that stands for members."""
         ids = {id(m) for m in members}
         results = [t for m in members for t in m.targets if not self.facts.readers(t) <= ids]
-        inputs: dict[Var, None] = {}
-        made = {t for m in members for t in m.targets}
-        for member in members:
-            inputs.update(dict.fromkeys(v for v in self.facts.needs(member).inputs if v not in made))
         main = self._main(members, results)
-        function = self._function(main.targets[0].hint, members, tuple(inputs), results)
+        body = _Body(self.facts, results)
+        for member in members:
+            body.add(member)
+        function = body.function(self._name(main.targets[0].hint))
+        places = [main, *reversed(members)]
+        loc = next((m.loc for m in places if m.loc.line), NOWHERE)
         kernel = Kernel(function.name, function, space)
-        loc = main.loc if main.loc.line else next((m.loc for m in reversed(members) if m.loc.line), NOWHERE)
-        return Call(tuple(results), operation(kernel), tuple(inputs), loc=loc)
+        return Call(tuple(results), operation(kernel), tuple(body.params), loc=loc)
 
     def _main(self, members: Sequence[Call], results: Sequence[Var]) -> Call:
         """The member that a kernel is named after: the last store, else the last array, else the last number."""
@@ -42,28 +43,67 @@ class Outliner:
                 return found[-1]
         return (given or members)[-1]
 
-    def _function(
-        self, hint: str, members: Sequence[Call], inputs: Sequence[Var], results: Sequence[Var]
-    ) -> Function:
-        mapping: dict[Var, Operand] = {}
-        params = [Var(v.hint, v.style) for v in inputs]
-        mapping.update(zip(inputs, params, strict=True))
-        body: list[Stmt] = []
-        copied: set[int] = set()
-        for member in members:
-            for copy in self.facts.needs(member).copies.values():
-                if id(copy) not in copied:
-                    copied.add(id(copy))
-                    body.append(copy_stmt(copy, mapping))
-            body.append(copy_stmt(member, mapping))
-        outs = tuple(substitute(r, mapping) for r in results)
-        names = _distinct([v.hint for v in inputs])
-        listed = tuple(Param(n, v) for n, v in zip(names, params, strict=True))
-        return Function(self._name(hint), listed, Block(tuple(body)), outs, _loc(members))
-
     def _name(self, hint: str) -> str:
         count = self.taken[hint] = self.taken.get(hint, 0) + 1
         return f"fused_{hint}" if count == 1 else f"fused_{hint}_{count}"
+
+
+class _Body:
+    """The function of a kernel.
+
+    A store of the whole is what is stored: members read that.  The buffer is written once, if anybody outside reads it,
+    and not at all if it is one that the kernel itself would have made.
+    """
+
+    def __init__(self, facts: Facts, results: Sequence[Var]) -> None:
+        self.facts = facts
+        self.results = results
+        self.params: dict[Var, Var] = {}
+        self.mapping: dict[Var, Operand] = {}
+        self.base: dict[Var, Var | None] = {}  # the parameter whose buffer a store of the whole goes to
+        self.outs: dict[Var, Operand] = {}
+        self.stmts: list[Stmt] = []
+        self.copied: set[int] = set()
+
+    def add(self, member: Call) -> None:
+        """Add a member, after the free calls that it needs."""
+        needs = self.facts.needs(member)
+        for var in needs.inputs:
+            if var not in self.mapping:
+                self.params[var] = Var(var.hint, var.style)
+                self.mapping[var] = self.params[var]
+        for call in needs.copies.values():
+            if id(call) not in self.copied:
+                self.copied.add(id(call))
+                self.stmts.append(copy_stmt(call, self.mapping))
+        if self.facts.role[id(member)] is Role.STORE and is_whole_store(member):
+            self._whole(member)
+        else:
+            self.stmts.append(copy_stmt(member, self.mapping))
+            self.outs.update((t, self.mapping[t]) for t in member.targets)
+
+    def _whole(self, member: Call) -> None:
+        (target,), (base, value) = member.targets, member.args
+        assert isinstance(base, Var)
+        root = self.base.get(base, base if base in self.params else None)
+        self.base[target] = root
+        self.mapping[target] = substitute(value, self.mapping)
+        if target not in self.results:
+            return
+        out = Var(target.hint, target.style)
+        op, args = (core.copy, ()) if root is None else (core.store, (self.params[root],))
+        self.stmts.append(Call((out,), op, (*args, self.mapping[target]), loc=member.loc))
+        self.outs[target] = out
+
+    def function(self, name: str) -> Function:
+        """The finished function; what nothing reads any more is no parameter of it."""
+        outs = tuple(self.outs[r] for r in self.results)
+        read = set(variables_in([*outs, *(x for s in self.stmts if isinstance(s, Call) for x in s.args)]))
+        self.params = {var: param for var, param in self.params.items() if param in read}
+        names = _distinct([var.hint for var in self.params])
+        params = tuple(Param(n, p) for n, p in zip(names, self.params.values(), strict=True))
+        loc = next((s.loc for s in self.stmts if s.loc.line), NOWHERE)
+        return Function(name, params, Block(tuple(self.stmts)), outs, loc)
 
 
 def _distinct(hints: Sequence[str]) -> list[str]:
@@ -73,7 +113,3 @@ def _distinct(hints: Sequence[str]) -> list[str]:
         seen[hint] = seen.get(hint, 0) + 1
         out.append(hint if seen[hint] == 1 else f"{hint}_{seen[hint]}")
     return out
-
-
-def _loc(members: Sequence[Call]) -> Loc:
-    return next((m.loc for m in members if m.loc.line), NOWHERE)

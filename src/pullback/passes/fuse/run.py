@@ -1,47 +1,24 @@
-"""Which members of a run of statements go together."""
+"""A run: statements between two barriers, which of them go together, and in which order they can stand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from pullback.ir.nodes import Call, Operand, Stmt, Var
+from pullback.ir.nodes import Call, Stmt, Var
 from pullback.ir.walk import own_operands, targets, variables_in
-from pullback.passes.fuse.facts import Facts
-from pullback.passes.fuse.members import Role, Space, may_broadcast, same_space, space_of
-
-Place = tuple[Var, tuple[Operand, ...]]
-
-
-@dataclass(slots=True)
-class Group:
-    """Members of one kernel, by their position in the run.
-
-    reads    values whose elements members read, those made by other members included
-    barred   what no member may read: results of the group's reductions and stores
-    virtual  what its maps make
-    bases    what its stores change: parameters of the kernel
-    writes   the places where it writes, and the regions of memory that these are in
-    """
-
-    members: list[int]
-    space: Space | None = None
-    reads: dict[Var, None] = field(default_factory=dict)
-    barred: set[Var] = field(default_factory=set)
-    virtual: set[Var] = field(default_factory=set)
-    bases: set[Var] = field(default_factory=set)
-    writes: list[tuple[Var, Place, frozenset[int]]] = field(default_factory=list)
-    ends: bool = False  # it has a reduction or a store
+from pullback.passes.fuse.group import Group, Joining
+from pullback.passes.fuse.members import may_broadcast, same_space
 
 
 class Run:
     """Statements of a block between two barriers; each is in a group, at first alone."""
 
-    def __init__(self, stmts: Sequence[Stmt], facts: Facts) -> None:
+    def __init__(self, stmts: Sequence[Stmt], joining: Joining) -> None:
         self.stmts = stmts
-        self.facts = facts
-        self.groups = [self._alone(i, stmt) for i, stmt in enumerate(stmts)]
+        self.joining = joining
+        self.facts = joining.facts
+        self.groups = [joining.alone(i, stmt) for i, stmt in enumerate(stmts)]
         self.at = list(range(len(stmts)))  # the group of each statement
         self.above = [0] * len(stmts)  # the groups before each group, as bits
         self.below = [0] * len(stmts)
@@ -49,29 +26,6 @@ class Run:
         self.made = {var: i for i, stmt in enumerate(stmts) for var in targets(stmt)}
         self.number = {id(stmt): i for i, stmt in enumerate(stmts)}
         self._order()
-
-    def _alone(self, i: int, stmt: Stmt) -> Group:
-        group = Group([i])
-        role = self.facts.role.get(id(stmt))
-        if role is None or role is Role.FREE or not isinstance(stmt, Call):
-            return group
-        group.space = space_of(stmt, role)
-        group.reads = {v: None for v, elements in self.facts.needs(stmt).inputs.items() if elements}
-        if role is Role.MAP:
-            group.virtual.update(stmt.targets)
-        else:
-            group.barred.update(stmt.targets)
-            group.ends = True
-        if role is Role.STORE:
-            group.bases.update(variables_in(stmt.args[:1]))
-        if stmt.op.writes and isinstance(stmt.args[0], Var):
-            base, steps = stmt.args[0], stmt.args[2:]
-            if base not in self.facts.free:
-                place = self.facts.memory.place(base, *steps)
-                group.writes.append((base, place, self.facts.memory.own(base)))
-        if self._overlaps(group):
-            group.space = None
-        return group
 
     # ------------------------------------------------------------------------------------------------- what follows
 
@@ -160,7 +114,7 @@ class Run:
         both = (self.above[a] & self.below[b]) | (self.below[a] & self.above[b])
         if both:  # something stands between
             return False
-        joined = self._joined(self.groups[a], self.groups[b])
+        joined = self.joining.joined(self.groups[a], self.groups[b])
         if joined is None:
             return False
         self.groups[a] = joined
@@ -168,38 +122,6 @@ class Run:
             self.at[m] = a
         self._connect(a, b)
         return True
-
-    def _joined(self, a: Group, b: Group) -> Group | None:
-        barred, virtual = a.barred | b.barred, a.virtual | b.virtual
-        if not barred.isdisjoint(a.reads) or not barred.isdisjoint(b.reads):
-            return None
-        if not (a.bases | b.bases).isdisjoint(virtual | barred):
-            return None
-        out = Group(
-            sorted(a.members + b.members),
-            a.space,
-            a.reads | b.reads,
-            barred,
-            virtual,
-            a.bases | b.bases,
-            a.writes + b.writes,
-            a.ends or b.ends,
-        )
-        return None if self._overlaps(out) else out
-
-    def _overlaps(self, group: Group) -> bool:
-        """Whether a place that a group writes may overlap another that it reads or writes."""
-        memory = self.facts.memory
-        writes = [w for w in group.writes if w[0] not in group.virtual]
-        for k, (_, place, regions) in enumerate(writes):
-            for var in group.reads:
-                if var in group.virtual or not memory.of(var) & regions:
-                    continue
-                if not memory.same_place(memory.place(var), place):
-                    return True
-            if any(regions & others for _, _, others in writes[k + 1 :]):
-                return True
-        return False
 
     def _connect(self, a: int, b: int) -> None:
         """Group b is now part of group a."""
