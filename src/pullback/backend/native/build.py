@@ -23,6 +23,7 @@ from pullback.errors import BuildFailed
 
 SECONDS = 300.0  # for one text
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_FOLDERS = ("c", "bridge")  # where our headers are
 _locks = Locks()
 
 
@@ -80,11 +81,11 @@ def _included(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def _header(name: str) -> str | None:
-    """The text of a header in `c/`, if there is one of that name."""
+    """The text of a header of ours, if there is one of that name."""
     if "/" in name or "\\" in name:
         return None
-    found = files("pullback.backend.native") / "c" / name
-    return found.read_text(encoding="utf-8") if found.is_file() else None
+    places = [files("pullback.backend.native") / folder / name for folder in _FOLDERS]
+    return next((file.read_text(encoding="utf-8") for file in places if file.is_file()), None)
 
 
 def _build(

@@ -6,7 +6,7 @@ The numbers here are those of `c/pullback.h`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -63,16 +63,22 @@ def kind_of(dtype: np.dtype[Any]) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class ScalarSpec:
-    """A number: of Python if `dtype` is None, else a NumPy scalar of that dtype.  A Python bool is not an int."""
+    """A number: of Python if `dtype` is None, else a NumPy scalar of that dtype.  A Python bool is not an int.
+
+    code    that of the dtype, or -1
+    """
 
     kind: Kind
-    dtype: np.dtype[Any] | None = None
+    dtype: np.dtype[Any] | None = field(default=None, compare=False)  # to NumPy, None is a way to say float64
+    code: int = field(init=False, repr=False, default=-1)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"no kind of number: {self.kind!r}")
-        if self.dtype is not None and kind_of(self.dtype) != self.kind:
-            raise ValueError(f"a scalar of {self.dtype} is no {self.kind}")
+        if self.dtype is not None:
+            object.__setattr__(self, "code", code_of(self.dtype))
+            if kind_of(self.dtype) != self.kind:
+                raise ValueError(f"a scalar of {self.dtype} is no {self.kind}")
 
 
 @dataclass(frozen=True, slots=True)

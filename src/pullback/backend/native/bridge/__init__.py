@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from pullback.backend.native.bridge.raising import MISS
 from pullback.backend.native.interface import Interface
-from pullback.errors import BuildFailed
+from pullback.errors import BuildFailed, NativeError
 
 __all__ = ["MISS", "bind", "kind"]
+
+Kind = Literal["extension", "ctypes"]
+Binder = Callable[[int, Interface, int, object], Callable[..., Any]]
 
 
 def bind(library: Path, interface: Interface, *, threads: int = 0) -> Callable[..., Any]:
@@ -20,17 +24,33 @@ def bind(library: Path, interface: Interface, *, threads: int = 0) -> Callable[.
     If an argument is not what the interface says it returns `MISS`, and nothing has happened.  An error of the entry is
     raised with the user's line.  `threads` is the most it may use; 0 is all cores.
     """
+    return bind_with(_bridge()[1], library, interface, threads)
+
+
+def kind() -> Kind:
+    """By which bridge compiled entries are called."""
+    return _bridge()[0]
+
+
+def bind_with(binder: Binder, library: Path, interface: Interface, threads: int = 0) -> Callable[..., Any]:
+    """The entry of a library as a callable of one of the bridges."""
     try:
         loaded = ctypes.PyDLL(str(library))
         address = ctypes.cast(getattr(loaded, interface.name), ctypes.c_void_p).value
     except (OSError, AttributeError) as error:
         raise BuildFailed(f"a compiled library cannot be loaded: {error}") from error
     assert address is not None
-    from pullback.backend.native.bridge.foreign import Bound
-
-    return Bound(address, interface, threads, loaded)
+    return binder(address, interface, threads, loaded)
 
 
-def kind() -> Literal["extension", "ctypes"]:
-    """By which bridge compiled entries are called."""
-    return "ctypes"
+@lru_cache(maxsize=1)
+def _bridge() -> tuple[Kind, Binder]:
+    """The bridge of this process: with Python's headers if they are there and the compiler takes them."""
+    try:
+        from pullback.backend.native.bridge import extension
+
+        return "extension", extension.binder(extension.load())
+    except NativeError:
+        from pullback.backend.native.bridge.foreign import Bound
+
+        return "ctypes", Bound

@@ -1,10 +1,10 @@
 """The bridge without Python's headers: calls by `ctypes`.
 
-The fields of an array (data, shape, strides, dtype, flags) are read in one piece where NumPy's C interface has them, as
-every extension that was compiled against NumPy does.  That this is right here is tried once, on arrays with known
-fields.  Where it is not, they are asked for by name, which takes longer.
+`foreign.c` checks arrays and runs entries; here numbers are checked, and results made.  A callback into Python costs as
+much as a small entry, so the arrays that the last call asked for are made before the next one: C takes them as long as
+they are the ones that it asks for again.
 
-A call uses a frame, which holds the C side's view of the host and what one call owns.  Frames are used again, but never
+A call uses a frame, which holds the C side's view of the host and what the call owns.  Frames are used again, but never
 by two calls at once: an operation may call the same entry, and so may another thread.
 """
 
@@ -12,41 +12,44 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
+from pullback.backend.native import build, toolchain
 from pullback.backend.native.bridge import memory
+from pullback.backend.native.bridge.operations import fresh, numbers, packed_as, writer
 from pullback.backend.native.bridge.raising import MISS, fail
-from pullback.backend.native.bridge.threads import allowed
+from pullback.backend.native.bridge.threads import LIMITS, allowed
 from pullback.backend.native.interface import (
     DTYPES,
     HOST_ERROR,
     ArgSpec,
     ArraySpec,
     Interface,
-    ResultSpec,
     ScalarSpec,
 )
 
-_ARG = 32  # bytes of a `pb_arg`
-_INT64 = range(-(2**63), 2**63)
+SLOT = 16  # bytes of an argument
+ARG = 32  # bytes of a `pb_arg`
+MOST_READY = 16  # arrays that are made before a call
+_FINE, _MISSED, _OTHER_DTYPE = range(3)
 
-_New = ctypes.CFUNCTYPE(
-    ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p
-)
-_Drop = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-_Call = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+_Pointer = ctypes.c_void_p
+_New = ctypes.CFUNCTYPE(_Pointer, _Pointer, ctypes.c_int32, ctypes.c_int32, _Pointer, _Pointer)
+_Drop = ctypes.CFUNCTYPE(None, _Pointer, _Pointer)
+_Call = ctypes.CFUNCTYPE(ctypes.c_int32, _Pointer, ctypes.c_int32, _Pointer, _Pointer)
 
 
-class _Host(ctypes.Structure):
-    """`pb_host`."""
+class _FrameFields(ctypes.Structure):
+    """`Frame` of `foreign.c`; the first of it is `pb_host`."""
 
     _fields_ = (
-        ("context", ctypes.c_void_p),
-        ("new_array", _New),
+        ("context", _Pointer),
+        ("asked_array", _Pointer),
         ("drop_array", _Drop),
         ("call", _Call),
         ("threads", ctypes.c_int64),
@@ -54,7 +57,53 @@ class _Host(ctypes.Structure):
         ("line", ctypes.c_int32),
         ("detail", ctypes.c_int64 * 4),
         ("message", ctypes.c_char_p),
+        ("new_array", _New),
+        ("bound", _Pointer),
+        ("args", _Pointer),
+        ("results", _Pointer),
+        ("lengths", _Pointer),
+        ("ready", _Pointer),
+        ("number_ready", ctypes.c_int64),
+        ("used", ctypes.c_int64),
     )
+
+
+class _SpecFields(ctypes.Structure):
+    """`Spec` of `foreign.c`."""
+
+    _fields_ = (
+        ("is_array", ctypes.c_int32),
+        ("rank", ctypes.c_int32),
+        ("flags", ctypes.c_int32),
+        ("unused", ctypes.c_int32),
+        ("dtype", _Pointer),
+        ("ones", _Pointer),
+        ("equal", _Pointer),
+    )
+
+
+class _BoundFields(ctypes.Structure):
+    """`Bound` of `foreign.c`."""
+
+    _fields_ = (
+        ("entry", _Pointer),
+        ("specs", _Pointer),
+        ("number_args", ctypes.c_int64),
+        ("number_lengths", ctypes.c_int64),
+        ("array_type", _Pointer),
+        ("dtypes", _Pointer * len(DTYPES)),
+    )
+
+
+@lru_cache(maxsize=1)
+def load() -> Any:
+    """The function of `foreign.c` that runs entries; `NativeError` where it cannot be built."""
+    text = (files("pullback.backend.native.bridge") / "foreign.c").read_text(encoding="utf-8")
+    flags = ("-O2", *toolchain.SHARED)
+    library = build.compiled(text, flags, (), toolchain.find(), "pullback_foreign")
+    call = ctypes.PyDLL(str(library)).pb_foreign_call
+    call.argtypes = (_Pointer, _Pointer, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int32)
+    return call
 
 
 class Bound:
@@ -64,247 +113,240 @@ class Bound:
         self.interface = interface
         self.threads = threads
         self._keep = keep
-        kind = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-        self._entry = kind(address)
-        self._readers = tuple(map(_reader, interface.args))
-        self._equal = tuple(_equal_axes(interface.args))
-        self._in = struct.Struct("=" + "".join(map(_packed, interface.args)))
-        self._out = struct.Struct("=" + "".join(map(_packed, interface.results)))
-        self._writers = tuple(map(_writer, interface.results))
+        self._call = load()
+        self._takers = tuple(map(_taker, interface.args))
+        self._slots = "=" + "".join(map(_slot, interface.args))
+        self._out = struct.Struct("=" + "".join(map(packed_as, interface.results)))
+        self._writers = tuple(map(writer, interface.results))
+        self._fields, self._owned = _bound_fields(address, interface)
+        self._address = ctypes.addressof(self._fields)
         self._frames: list[_Frame] = []
+        self._expect(())
 
     def __repr__(self) -> str:
         return f"<compiled {self.interface.name}>"
 
     def __call__(self, *args: Any) -> Any:
         """The results, or MISS if an argument is not what the interface says."""
-        packed: list[Any] = []
-        if len(args) != len(self._readers):
-            raise TypeError(f"{self.interface.name} takes {len(self._readers)} arguments, not {len(args)}")
-        for reader, arg in zip(self._readers, args):  # noqa: B905  (counted above)
-            if not reader(arg, packed):
-                return MISS
-        for i, axis, j, other in self._equal:
-            if args[i].shape[axis] != args[j].shape[other]:
-                return MISS
-        frame = self._frames.pop() if self._frames else _Frame(self)
+        if len(args) != len(self._takers):
+            raise TypeError(f"{self.interface.name} takes {len(self._takers)} arguments, not {len(args)}")
         try:
-            return self._run(frame, self._in.pack(*packed), args)
+            slots = [take(arg) for take, arg in zip(self._takers, args)]  # noqa: B905  (counted above)
+        except _Missed:
+            return MISS
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = _Frame(self)
+        try:
+            return self._run(frame, slots, args)
         finally:
             frame.clear()
             self._frames.append(frame)
 
-    def _run(self, frame: _Frame, packed: bytes, args: Sequence[Any]) -> tuple[Any, ...]:
-        frame.args = args
-        host = frame.host
-        host.threads = allowed(self.threads)
-        failed = self._entry(frame.address, packed, frame.out_address)
-        if failed or frame.error is not None:
-            message = host.message
-            text = message.decode("utf-8", "replace") if message and frame.error is None else None
-            code = HOST_ERROR if frame.error is not None else host.error
-            fail(self.interface, code, host.line, list(host.detail), text, frame.error)
+    def _run(self, frame: _Frame, slots: list[Any], args: Sequence[Any]) -> Any:
+        expected, pack = self._expected
+        frame.slots, frame.args = slots, args
+        frame.arrays = ready = {_address(a): a for a in [_empty(*wanted) for wanted in expected]}
+        if frame.most_threads != LIMITS.most:  # this process is a fork
+            frame.set_threads(self.threads)
+        packed = pack(*slots, *ready)
+        ended = self._call(self._address, frame.address, packed, len(expected), 0)
+        if ended == _OTHER_DTYPE:
+            ended = _MISSED
+            if self._dtypes_are_equal(args):
+                ended = self._call(self._address, frame.address, packed, len(expected), 1)
+        if ended == _MISSED:
+            return MISS
+        if frame.made:
+            self._expect((*expected[: frame.fields.used], *frame.made)[:MOST_READY])
+        if ended or frame.error is not None:
+            self._fail(frame)
         values = iter(self._out.unpack(frame.out))
         return tuple([write(values, frame.arrays) for write in self._writers])
 
+    def _expect(self, wanted: Sequence[tuple[tuple[int, ...], np.dtype[Any]]]) -> None:
+        """Have such arrays ready at the next call."""
+        self._expected = wanted, struct.Struct(self._slots + "Q" * len(wanted)).pack
+
+    def _dtypes_are_equal(self, args: Sequence[Any]) -> bool:
+        """Whether the dtypes of arrays are as specified, though they are other objects."""
+        specs = self.interface.args
+        return all(s.dtype == a.dtype for s, a in zip(specs, args, strict=True) if isinstance(s, ArraySpec))
+
+    def _fail(self, frame: _Frame) -> None:
+        fields = frame.fields
+        if frame.error is not None:
+            fail(self.interface, HOST_ERROR, fields.line, (), None, frame.error)
+        text = fields.message.decode("utf-8", "replace") if fields.message is not None else None
+        fail(self.interface, fields.error, fields.line, list(fields.detail), text, None)
+
+
+_address = memory.address
+_empty = np.empty
+
 
 class _Frame:
-    """What one call owns: the host that C sees, room for results, the arrays that it made, an error of an operation."""
+    """What one call owns: the host that C sees, room for arguments and results, arrays, an error of an operation."""
 
     def __init__(self, bound: Bound) -> None:
-        self.bound = bound
-        self.arrays: dict[int, Any] = {}
+        interface = bound.interface
+        self.operations = interface.operations
         self.args: Sequence[Any] = ()
+        self.slots: Sequence[Any] = ()  # of arrays, their addresses
+        self.arrays: dict[int, Any] = {}  # by address
+        self.made: list[tuple[tuple[int, ...], np.dtype[Any]]] = []  # what Python was asked to make
         self.error: BaseException | None = None
-        self.out = (ctypes.c_char * (_ARG * max(len(bound.interface.results), 1)))()
-        self.out_address = ctypes.addressof(self.out)
-        self.host = _Host(
-            None, _New(self._new_array), _Drop(self._drop_array), _Call(self._operation), 1, 0, -1
+        self.out = (ctypes.c_char * (ARG * len(interface.results)))()
+        self.room = (ctypes.c_char * (ARG * len(interface.args)))()
+        self.lengths = (ctypes.c_int64 * max(bound._fields.number_lengths, 1))()
+        self.fields = _FrameFields(
+            drop_array=_Drop(self._drop_array),
+            call=_Call(self._operation),
+            new_array=_New(self._new_array),
+            bound=ctypes.addressof(bound._fields),
+            args=ctypes.addressof(self.room),
+            results=ctypes.addressof(self.out),
+            lengths=ctypes.addressof(self.lengths),
         )
-        self.address = ctypes.addressof(self.host)
+        self.address = ctypes.addressof(self.fields)
+        self.set_threads(bound.threads)
+
+    def set_threads(self, asked: int) -> None:
+        """Tell how many threads the entry may use."""
+        self.most_threads = LIMITS.most
+        self.fields.threads = allowed(asked)
 
     def clear(self) -> None:
         """Forget the call."""
-        self.args = ()
-        if self.arrays:
-            self.arrays = {}
-        if self.error is not None or self.host.error:
-            self.error = None
-            self.host.error, self.host.line, self.host.message = 0, -1, None
+        self.args = self.slots = ()
+        self.arrays = {}
+        if self.made:
+            self.made = []
+        self.error = None
 
     def _new_array(self, _: int, dtype: int, rank: int, shape: int, data: int) -> int | None:
         try:
-            array = np.empty(memory.integers(shape, rank), DTYPES[dtype])
-            memory.store_pointer(data, memory.address_of(array))
+            wanted = memory.integers(shape, rank), DTYPES[dtype]
+            array = np.empty(*wanted)
         except BaseException as error:
             self.error = error
             return None
-        handle = id(array)
-        self.arrays[handle] = array
-        return handle
+        self.made.append(wanted)
+        address = _address(array)
+        self.arrays[address] = array
+        memory.store_pointer(data, memory.Fields.from_address(address).data)
+        return address
 
     def _drop_array(self, _: int, handle: int) -> None:
         self.arrays.pop(handle, None)
 
     def _operation(self, _: int, number: int, given: int, results: int) -> int:
         try:
-            operation = self.bound.interface.operations[number]
-            args = [self._taken(spec, given + _ARG * k) for k, spec in enumerate(operation.args)]
+            operation = self.operations[number]
+            args = [self._taken(spec, given + ARG * k) for k, spec in enumerate(operation.args)]
             value = operation.fn(*args)
             values = (value,) if len(operation.results) == 1 else tuple(value)
-            for k, (spec, item) in enumerate(zip(operation.results, values, strict=True)):
-                self._give(spec, item, results + _ARG * k)
+            made = [self._given(s, v) for s, v in zip(operation.results, values, strict=True)]
         except BaseException as error:
             self.error = error
-            return 1
+            return HOST_ERROR
+        ctypes.memmove(results, b"".join(made), ARG * len(made))
         return 0
 
     def _taken(self, spec: ArgSpec, address: int) -> Any:
         """An argument of an operation, from a `pb_arg`."""
+        values = struct.unpack(f"={packed_as(spec)}", ctypes.string_at(address, ARG))
         if isinstance(spec, ScalarSpec):
-            values = struct.unpack(f"={_packed(spec)}", ctypes.string_at(address, _ARG))
-            return _writer(spec)(iter(values), {})
-        data, shape, strides, handle = struct.unpack("=QQQQ", ctypes.string_at(address, _ARG))
-        owner = self.arrays.get(handle) if handle else None
-        if owner is None and handle:
-            owner = next(arg for arg in self.args if id(arg) == handle)
+            return writer(spec)(iter(values), {})
+        data, shape, strides, handle = values
+        owner = self._owner(handle) if handle else None
         lengths, steps = memory.integers(shape, spec.rank), memory.integers(strides, spec.rank)
         view = memory.view(data, spec.dtype, lengths, steps, owner, writable=spec.writes)
         return view if owner is not None or spec.writes else view.copy()
 
-    def _give(self, spec: ResultSpec, value: Any, address: int) -> None:
-        """Put a result of an operation into a `pb_arg`."""
+    def _owner(self, handle: int) -> Any:
+        """The array of a handle: one that the call made, or an argument."""
+        found = self.arrays.get(handle)
+        if found is not None:
+            return found
+        given = zip(self.slots, self.args, strict=True)
+        return next(arg for slot, arg in given if slot == handle and type(arg) is np.ndarray)
+
+    def _given(self, spec: ArgSpec, value: Any) -> bytes:
+        """A result of an operation as a `pb_arg`."""
         if isinstance(spec, ScalarSpec):
-            packed = struct.pack(f"={_packed(spec)}", *_numbers(spec, value))
-        else:
-            array = _fresh(spec, value)
-            self.arrays[id(array)] = array
-            data, shape, strides = memory.pointers(array)
-            packed = struct.pack("=QQQQ", data, shape, strides, id(array))
-        ctypes.memmove(address, packed, _ARG)
-
-
-def _fresh(spec: ArraySpec, value: Any) -> Any:
-    """A result of an operation as an array of its own, in C order."""
-    array = np.asarray(value)
-    if array.dtype != spec.dtype or array.ndim != spec.rank:
-        raise TypeError(
-            f"an operation gave {array.dtype} of rank {array.ndim}, not {spec.dtype} of rank {spec.rank}"
-        )
-    return np.array(array, dtype=spec.dtype, order="C", copy=True)
-
-
-def _numbers(spec: ScalarSpec, value: Any) -> tuple[Any, ...]:
-    """A number as the fields of a `pb_arg`; one that does not fit is an error, never cut."""
-    if spec.kind == "float":
-        return (float(value),)
-    if spec.kind == "complex":
-        number = complex(value)
-        return (number.real, number.imag)
-    if spec.kind == "bool":
-        return (bool(value),)
-    return (value.__index__(),)
+            return struct.pack(f"={packed_as(spec)}", *numbers(spec, value))
+        array = fresh(spec, value)
+        address = _address(array)
+        self.arrays[address] = array
+        fields = memory.Fields.from_address(address)
+        return struct.pack("=QQQQ", fields.data or 0, fields.shape or 0, fields.strides or 0, address)
 
 
 # -- arguments --
 
-_Reader = Callable[[Any, list[Any]], bool]
+
+class _Missed(Exception):
+    """A number is not as specified."""
 
 
-def _packed(spec: ArgSpec | ResultSpec) -> str:
-    """How `struct` writes a `pb_arg`."""
+def _slot(spec: ArgSpec) -> str:
+    """How `struct` writes an argument."""
     if isinstance(spec, ArraySpec):
-        return "QQQQ"
-    unsigned = spec.dtype is not None and spec.dtype.kind == "u"
-    return {"float": "d24x", "complex": "dd16x"}.get(spec.kind, "Q24x" if unsigned else "q24x")
+        return "Q8x"
+    return "16s" if spec.kind == "complex" else packed_as(spec).replace("24x", "8x")
 
 
-def _reader(spec: ArgSpec) -> _Reader:
-    """A function that puts an argument's fields into a list, or says that it is not as specified."""
-    return _array_reader(spec) if isinstance(spec, ArraySpec) else _number_reader(spec)
-
-
-def _number_reader(spec: ScalarSpec) -> _Reader:
+def _taker(spec: ArgSpec) -> Callable[[Any], Any]:
+    """A function that makes of an argument what its slot takes; arrays are checked in C."""
+    if isinstance(spec, ArraySpec):
+        return _address
     kinds: dict[str, type] = {"float": float, "int": int, "bool": bool, "complex": complex}
     wanted: Any = kinds[spec.kind] if spec.dtype is None else spec.dtype.type
 
-    def read(value: Any, packed: list[Any]) -> bool:
+    def take(value: Any) -> Any:
         if type(value) is not wanted:
-            return False
-        packed.append(value)
-        return True
+            raise _Missed
+        return value
 
-    def read_int(value: Any, packed: list[Any]) -> bool:
-        if type(value) is not int or value not in _INT64:
-            return False
-        packed.append(value)
-        return True
+    def take_integer(value: Any) -> int:
+        if type(value) is not wanted or not (wanted is not int or -(2**63) <= value < 2**63):
+            raise _Missed
+        return int(value)
 
-    def read_complex(value: Any, packed: list[Any]) -> bool:
+    def take_complex(value: Any) -> bytes:
         if type(value) is not wanted:
-            return False
-        packed += (value.real, value.imag)
-        return True
+            raise _Missed
+        return struct.pack("=dd", value.real, value.imag)
 
-    if spec.kind == "complex":
-        return read_complex
-    return read_int if spec.kind == "int" and spec.dtype is None else read
+    return {"float": take, "complex": take_complex}.get(spec.kind, take_integer)
 
 
-def _array_reader(spec: ArraySpec) -> _Reader:
-    dtype, rank, fields = spec.dtype, spec.rank, memory.fields
-    ones = tuple((axis, one) for axis, one in enumerate(spec.ones) if one is not None)
-    needed = memory.ALIGNED | (memory.WRITEABLE if spec.writes else 0)
-    seen = id(dtype)  # almost every array has the one dtype object of its kind; `dtype` keeps it alive
-
-    def read(value: Any, packed: list[Any]) -> bool:
-        if type(value) is not np.ndarray:
-            return False
-        data, found, shape, strides, kind, flags = fields(value)
-        if found != rank or flags & needed != needed or (kind != seen and value.dtype != dtype):
-            return False
-        if ones:
-            lengths = value.shape
-            for axis, one in ones:
-                if (lengths[axis] == 1) is not one:
-                    return False
-        packed += (data, shape, strides, id(value))
-        return True
-
-    return read
+def _bound_fields(address: int, interface: Interface) -> tuple[_BoundFields, object]:
+    """What C knows of an entry, and what must live as long."""
+    specs = (_SpecFields * max(len(interface.args), 1))()
+    owned: list[object] = [specs, interface]
+    indices: dict[int, int] = {-1: -1}
+    for fields, spec in zip(specs, interface.args, strict=False):
+        if isinstance(spec, ArraySpec):
+            ones = [-1 if one is None else int(one) for one in spec.ones]
+            equal = [indices.setdefault(number, len(indices) - 1) for number in spec.equal]
+            fields.is_array, fields.rank, fields.dtype = 1, spec.rank, id(DTYPES[DTYPES.index(spec.dtype)])
+            fields.flags = memory.ALIGNED | (memory.WRITEABLE if spec.writes else 0)
+            fields.ones = _axes(ctypes.c_int8, ones, owned)
+            fields.equal = _axes(ctypes.c_int32, equal, owned)
+    bound = _BoundFields(
+        address, ctypes.addressof(specs), len(interface.args), len(indices) - 1, id(np.ndarray)
+    )
+    bound.dtypes[:] = [id(dtype) for dtype in DTYPES]
+    return bound, owned
 
 
-def _equal_axes(specs: Sequence[ArgSpec]) -> Iterator[tuple[int, int, int, int]]:
-    """Pairs of axes, as argument and axis, that must have one length."""
-    groups: dict[int, list[tuple[int, int]]] = {}
-    for i, spec in enumerate(specs):
-        for axis, number in enumerate(spec.equal if isinstance(spec, ArraySpec) else ()):
-            if number >= 0:
-                groups.setdefault(number, []).append((i, axis))
-    for axes in groups.values():
-        yield from ((*first, *second) for first, second in pairwise(axes))
-
-
-# -- results --
-
-_Writer = Callable[[Iterator[Any], dict[int, Any]], Any]
-
-
-def _writer(spec: ResultSpec) -> _Writer:
-    """A function that makes a result from the fields of a `pb_arg`."""
-    if isinstance(spec, ArraySpec):
-        return _array_of
-    wrap: Callable[[Any], Any] = bool if spec.kind == "bool" else _same
-    wrap = wrap if spec.dtype is None else spec.dtype.type
-    if spec.kind == "complex":
-        return lambda values, _: wrap(complex(next(values), next(values)))
-    return lambda values, _: wrap(next(values))
-
-
-def _array_of(values: Iterator[Any], arrays: dict[int, Any]) -> Any:
-    handle, _, _, _ = next(values), next(values), next(values), next(values)
-    return arrays[handle]
-
-
-def _same(value: Any) -> Any:
-    return value
+def _axes(kind: Any, items: Sequence[int], owned: list[object]) -> int | None:
+    """The address of a table of an item for each axis; None if no item asks for anything."""
+    if all(item == -1 for item in items):
+        return None
+    table = (kind * len(items))(*items)
+    owned.append(table)
+    return ctypes.addressof(table)

@@ -1,9 +1,8 @@
-"""Arrays as addresses, without Python's headers: reading an array's fields, and making an array over memory."""
+"""Arrays as addresses, without Python's headers: an array's fields for C, and an array over memory."""
 
 from __future__ import annotations
 
 import ctypes
-import struct
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,39 +12,58 @@ import numpy as np
 ALIGNED = 0x100
 WRITEABLE = 0x400
 
-# An array after the head that every object has: data, rank, lengths, strides, base, dtype, flags.
-_FIELDS = struct.Struct("PiPPPPi")
-_HEAD = object.__basicsize__
 
-Fields = tuple[
-    int, int, int, int, int, int
-]  # data, rank, address of lengths, address of strides, id of dtype, flags
+class Fields(ctypes.Structure):
+    """An array as NumPy's C interface has it, after the head that every object has (references, type)."""
 
-
-def _read_fields(array: Any) -> Fields:
-    """The fields where NumPy's C interface has them."""
-    data, rank, shape, strides, _, dtype, flags = _FIELDS.unpack(
-        ctypes.string_at(id(array) + _HEAD, _FIELDS.size)
+    _fields_ = (
+        ("references", ctypes.c_ssize_t),
+        ("type", ctypes.c_void_p),
+        ("data", ctypes.c_void_p),
+        ("rank", ctypes.c_int),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("base", ctypes.c_void_p),
+        ("dtype", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
     )
-    return data, rank, shape, strides, dtype, flags
 
 
-def _asked_fields(array: Any) -> Fields:
-    """The fields by name; lengths and strides are copied, and live as long as the array."""
-    lengths = (ctypes.c_int64 * (2 * array.ndim or 1))(*array.shape, *array.strides)
-    weakref.finalize(array, _let_go, lengths)
-    at = ctypes.addressof(lengths)
-    flags = array.flags.aligned * ALIGNED | array.flags.writeable * WRITEABLE
-    return array.ctypes.data, array.ndim, at, at + 8 * array.ndim, id(array.dtype), flags
+def _copied(value: Any) -> int:
+    """The address of a copy of an array's fields.  An array has one copy, which lives as long as it does."""
+    if type(value) is not np.ndarray:
+        return ctypes.addressof(_NONE)
+    flags = value.flags.aligned * ALIGNED | value.flags.writeable * WRITEABLE
+    known = (value.ctypes.data, value.ndim, id(value.dtype), flags, value.shape, value.strides)
+    if id(value) not in _copies:
+        weakref.finalize(value, _copies.pop, id(value), None)
+    elif _copies[id(value)].known == known:
+        return ctypes.addressof(_copies[id(value)].fields)
+    copy = _copies[id(value)] = _Copy(known)
+    return ctypes.addressof(copy.fields)
 
 
-def _let_go(_: Any) -> None:
-    """What a finaliser holds until its array goes."""
+class _Copy:
+    """The fields of an array, with its lengths and strides."""
+
+    def __init__(self, known: tuple[Any, ...]) -> None:
+        self.known = known
+        data, rank, dtype, flags, shape, strides = known
+        self.lengths = (ctypes.c_int64 * (2 * rank or 1))(*shape, *strides)
+        at = ctypes.addressof(self.lengths)
+        self.fields = Fields(1, id(np.ndarray), data, rank, at, at + 8 * rank, None, dtype, flags)
+
+
+_NONE = Fields()
+_copies: dict[int, _Copy] = {}  # by `id`
 
 
 def _readable() -> bool:
-    """Whether arrays have their fields where they are looked for."""
-    if ctypes.sizeof(ctypes.c_void_p) != 8:
+    """Whether arrays have their fields where C looks for them.
+
+    It is tried on arrays with known fields, and not at all where an object may have another head.
+    """
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or object.__basicsize__ != Fields.data.offset:
         return False
     base = np.arange(60, dtype=np.int32).reshape(3, 4, 5)
     frozen = base[1:, ::-2, 1:4]
@@ -54,17 +72,15 @@ def _readable() -> bool:
 
 
 def _is_read(array: Any) -> bool:
-    head = ctypes.string_at(id(array), 16)
-    if struct.unpack("PP", head)[1] != id(np.ndarray):  # the object is not at its id, or its head is longer
+    found = Fields.from_address(id(array))
+    if found.type != id(np.ndarray) or found.rank != array.ndim or found.dtype != id(array.dtype):
         return False
-    data, rank, shape, strides, dtype, flags = _read_fields(array)
-    if rank != array.ndim or dtype != id(array.dtype) or data != array.ctypes.data:
-        return False
-    said = flags & ALIGNED == ALIGNED, flags & WRITEABLE == WRITEABLE
+    said = found.flags & ALIGNED == ALIGNED, found.flags & WRITEABLE == WRITEABLE
     return (
-        said == (array.flags.aligned, array.flags.writeable)
-        and integers(shape, rank) == array.shape
-        and integers(strides, rank) == array.strides
+        found.data == array.ctypes.data
+        and said == (array.flags.aligned, array.flags.writeable)
+        and integers(found.shape, array.ndim) == array.shape
+        and integers(found.strides, array.ndim) == array.strides
     )
 
 
@@ -76,20 +92,9 @@ def integers(address: int, number: int) -> tuple[int, ...]:
     return tuple(_VECTORS[number].from_address(address)) if number else ()
 
 
-def store_pointer(address: int, value: int) -> None:
+def store_pointer(address: int, value: int | None) -> None:
     """Write a pointer to an address."""
     ctypes.c_void_p.from_address(address).value = value
-
-
-def address_of(array: Any) -> int:
-    """Where an array's first element is."""
-    return fields(array)[0]
-
-
-def pointers(array: Any) -> tuple[int, int, int]:
-    """Addresses of an array's first element, lengths and strides."""
-    data, _, shape, strides, _, _ = fields(array)
-    return data, shape, strides
 
 
 class _Memory:
@@ -122,4 +127,5 @@ def view(
     return np.asarray(_Memory(told, owner))
 
 
-fields: Callable[[Any], Fields] = _read_fields if _readable() else _asked_fields
+# Where C finds the fields of an array: in the object itself (its `id` is its address), or in a copy.
+address: Callable[[Any], int] = id if _readable() else _copied
