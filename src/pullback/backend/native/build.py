@@ -101,7 +101,7 @@ def _build(
         with cache.workshop() as folder:
             for file, text in {**headers, "module.c": source}.items():
                 (folder / file).write_text(text, encoding="utf-8", errors="surrogateescape")
-            target = folder / f"module{toolchain.SUFFIX}"
+            target = folder / f"module{cache.SUFFIX}"
             ends = ["module.c", "-o", target.name, *libraries]
             done = run([*compiler.command, *flags, *toolchain.QUIET, *ends], folder, SECONDS)
             if not done.fine or not target.is_file():

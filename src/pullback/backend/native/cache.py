@@ -26,8 +26,12 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = "native"  # below the cache's place; it is the user's only, whatever the folder above is
+ZIG = "zig"  # the folder where that compiler keeps what it makes for itself
 DEFAULT_SIZE = 512 << 20
 OLD = 3600.0  # seconds after which a workshop, or a library without a record, was left by a process that died
+KEPT = 0.9  # of the limit, when entries had to go: the next builds need not look again
+SUFFIX = ".dll" if sys.platform == "win32" else ".so"
+_UNFINISHED = ("build-", "write-", "trial-")
 _UNITS = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _FOREIGN_WRITERS = stat.S_IWGRP | stat.S_IWOTH
 
@@ -224,9 +228,21 @@ def limit() -> int:
 
 
 def shrink(spared: Path | None = None) -> None:
-    """Remove the least recently used entries above the limit, and what processes that died left."""
-    total, most = 0, limit()
-    known = {spared}
+    """Remove what processes that died left, and if there is too much, the least recently used entries."""
+    total = 0
+    for path in place().iterdir():
+        with contextlib.suppress(OSError):
+            found = path.stat()
+            total += found.st_size
+            if path.name.startswith(_UNFINISHED) and time.time() - found.st_mtime > OLD:
+                _remove(path)
+    if total > limit():
+        _evict(int(limit() * KEPT), spared)
+
+
+def _evict(most: int, spared: Path | None) -> None:
+    """Keep the most recently used entries, so many bytes of them; libraries without a record go too, in time."""
+    total, known = 0, {spared}
     for entry in entries():
         total += entry.size
         if total <= most or entry.library == spared:
@@ -235,11 +251,9 @@ def shrink(spared: Path | None = None) -> None:
             _remove(entry.library.with_name(f"{entry.key}.json"))
             _remove(entry.library)
     for path in place().iterdir():
-        leftover = path.name.startswith(("build-", "write-")) or (
-            path.suffix != ".json" and path not in known
-        )
         with contextlib.suppress(OSError):
-            if leftover and time.time() - path.stat().st_mtime > OLD:
+            stray = path.suffix == SUFFIX and path not in known
+            if stray and time.time() - path.stat().st_mtime > OLD:
                 _remove(path)
 
 

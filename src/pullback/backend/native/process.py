@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pullback.backend.native import cache
+
 # Compilers write files where these say, or speak another language than we read.
 _DROPPED = ("DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES")
 _SAID = {"LC_ALL": "C", "LANGUAGE": "C"}
@@ -47,6 +49,9 @@ def _how(code: int) -> str:
 def run(command: Sequence[str], folder: Path, seconds: float) -> Outcome:
     """Run a command in a folder, at most so long; its children end with it."""
     environment = {k: v for k, v in os.environ.items() if k not in _DROPPED} | _SAID
+    # zig keeps what it makes for itself where we know that it can: where it cannot, it waits for ever
+    environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(cache.place() / cache.ZIG))
+    environment.setdefault("ZIG_LOCAL_CACHE_DIR", str(folder / cache.ZIG))
     try:
         process = subprocess.Popen(
             list(command),

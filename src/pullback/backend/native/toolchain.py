@@ -27,12 +27,12 @@ from pullback.backend.native.process import Locks, Outcome, run
 from pullback.errors import NoCompiler
 
 SYSTEM = ("cc", "gcc", "clang")
-SECONDS = 60.0  # for a trial; zig builds parts of its own library at its first start
+SECONDS = 120.0  # for a trial; zig builds parts of its own library at its first start
+VERSION_SECONDS = 20.0
 SHARED = ("-shared",) if sys.platform == "win32" else ("-shared", "-fPIC")
 MATHS = ("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off")
 OPTIMISE = ("-O3", *MATHS)
 QUIET = ("-w",)
-SUFFIX = ".dll" if sys.platform == "win32" else ".so"
 
 # `pb_trial` is called; what it uses shows whether a feature links and loads.
 _TRIAL = "int pb_trial(void) { return 42; }\n"
@@ -189,10 +189,10 @@ def _read(path: Path, command: tuple[str, ...]) -> Toolchain | None:
 
 def _try(command: tuple[str, ...]) -> Toolchain | Outcome:
     """What a compiler can do: one run if it can do all, else one for each question."""
-    version = run([*command, "--version"], cache.place(), SECONDS)
-    if not version.fine:
-        return version
     with cache.workshop() as folder:
+        version = run([*command, "--version"], folder, VERSION_SECONDS)
+        if not version.fine:
+            return version
         plain = _builds(command, folder, _TRIAL, ())
         if not plain.fine:
             return plain
@@ -214,8 +214,8 @@ def _builds(
     command: Sequence[str], folder: Path, text: str, flags: tuple[str, ...], libraries: tuple[str, ...] = ()
 ) -> Outcome:
     """Whether a text builds with flags, loads, and works."""
-    number = len(list(folder.iterdir()))
-    source, library = folder / f"trial{number}.c", folder / f"trial{number}{SUFFIX}"
+    number = len(list(folder.glob("*.c")))
+    source, library = folder / f"trial{number}.c", folder / f"trial{number}{cache.SUFFIX}"
     source.write_text(text)
     done = run(
         [*command, "-O1", *flags, *SHARED, "-w", source.name, "-o", library.name, *libraries], folder, SECONDS
