@@ -51,7 +51,11 @@ def means(x: Any, b: Any) -> Any:
     return np.mean(x * b) + np.sum(x) * np.mean(x)
 
 
-@pytest.mark.parametrize("fn", [chain, stencil, rows, saved, means])
+def spread(x: Any, b: Any) -> Any:
+    return np.sum((np.ones((len(x), 2)) * x[:, None] * b) ** 2)
+
+
+@pytest.mark.parametrize("fn", [chain, stencil, rows, saved, means, spread])
 @pytest.mark.parametrize("n", [5, 3000])
 def test_gradient(fn: Callable[..., Any], n: int) -> None:
     args = (np.linspace(-1.0, 1.2, n), 0.7)

@@ -198,7 +198,8 @@ def _functions(ufunc: np.ufunc, dtypes: Sequence[np.dtype[Any]], x: Sequence[str
     name = dtypes[0].name
     arguments = ", ".join(x)
     if name in FLOATS and ufunc in _BY_NAME:
-        return f"pb_{ufunc.__name__}{'f' if name == 'float32' else ''}({arguments})"
+        stem = "pow" if ufunc in (np.power, np.float_power) else ufunc.__name__
+        return f"pb_{stem}{'f' if name == 'float32' else ''}({arguments})"
     if dtypes[0].kind in "iu" and ufunc in _INTEGERS:
         return _INTEGERS[ufunc](name, x)
     if ufunc in (np.maximum, np.minimum) and dtypes[0].kind == "b":

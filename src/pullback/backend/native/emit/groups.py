@@ -16,14 +16,14 @@ def call(e: Emitter, stmt: Call) -> None:
     """Call a kernel: arrays by address, numbers by value, places to store by view."""
     kernel = kernel_of(stmt)
     assert kernel is not None
-    name, parts = e.module.kernel(kernel, e.loc)
+    name, parts, makes_shape = e.module.kernel(kernel, e.loc)
     given: dict[Var, Operand] = {
         p.tree: x for p, x in zip(kernel.function.params, stmt.args, strict=True) if isinstance(p.tree, Var)
     }
     arguments = ["host"]
     arguments += [f"&{e.array(given[v]).name}" for v in parts.arrays]
     arguments += [e.number(given[v], parts.numbers[c].dtype) for v, c in parts.names.items()]
-    if parts.shape is not None and not parts.arrays and not parts.sinks:
+    if makes_shape and parts.shape is not None:
         shape = e.temporary("shape")
         lengths = _lengths(e, kernel, parts.shape, given)
         e.line(f"const int64_t {shape}[] = {{{', '.join(lengths) or '1'}}};")

@@ -65,7 +65,7 @@ class KernelEmitter:
     @property
     def makes_shape(self) -> bool:
         """Whether the shape of the space is an operand of its own."""
-        return not self.parts.arrays and not self.parts.sinks and self.parts.shape is not None
+        return self.parts.shape is not None and not any(map(self._spans, self.parts.arrays))
 
     # ------------------------------------------------------------------------------------------- operands
 
@@ -210,17 +210,15 @@ class KernelEmitter:
         known = next((k for k, v in enumerate(self.parts.arrays) if self._spans(v)), None)
         if known is not None:
             lengths = ", ".join(f"x{known}->n[{k}]" for k in range(rank))
-        elif (
-            not self.parts.arrays and self.parts.sinks and len(self.kernel.space) == self.parts.sinks[0].rank
-        ):
-            lengths = ", ".join(f"d0->n[{k}]" for k in range(rank))
-        elif not self.parts.arrays and self.kernel.space:
-            if self.parts.shape is None:
-                raise Untaken("a kernel that makes its own shape")
+        elif self.makes_shape:
             self._add(
                 f"    if (PB_RARE(!pb_shape_is_fine({rank}, shape))) {self._fail(VALUE_ERROR, 'negative dimensions are not allowed')}"
             )
             lengths = ", ".join(f"shape[{k}]" for k in range(rank))
+        elif self._is_filled():
+            lengths = ", ".join(f"d0->n[{k}]" for k in range(rank))
+        elif not self.parts.arrays and self.kernel.space:
+            raise Untaken("a kernel that makes its own shape")
         else:
             lengths = ", ".join(["1"] * rank)
         self._add(f"    int64_t n[{rank}] = {{{lengths}}};")
@@ -237,6 +235,11 @@ class KernelEmitter:
                 self._add(
                     f"    if (PB_RARE(!pb_broadcast({rank}, n, {own}, x{k}->n))) {self._fail(VALUE_ERROR, 'operands could not be broadcast together')}"
                 )
+
+    def _is_filled(self) -> bool:
+        """Whether all that tells the shape is the place that a number goes to."""
+        sinks = self.parts.sinks
+        return not self.parts.arrays and bool(sinks) and len(self.kernel.space) == sinks[0].rank
 
     def _spans(self, var: Var) -> bool:
         axes = var.style.axes  # type: ignore[union-attr]

@@ -123,7 +123,7 @@ class ModuleEmitter:
     places: list[Loc] = field(default_factory=list)
     firsts: dict[int, str] = field(default_factory=dict)
     _places: dict[Loc, int] = field(default_factory=dict)
-    _kernels: dict[Kernel, tuple[str, Parts]] = field(default_factory=dict)
+    _kernels: dict[Kernel, tuple[str, Parts, bool]] = field(default_factory=dict)
     _structs: dict[ListLeaf, str] = field(default_factory=dict)
     definitions: list[str] = field(default_factory=list)
 
@@ -136,8 +136,8 @@ class ModuleEmitter:
             self.places.append(loc)
         return self._places[loc]
 
-    def kernel(self, kernel: Kernel, loc: Loc) -> tuple[str, Parts]:
-        """The C function of a kernel."""
+    def kernel(self, kernel: Kernel, loc: Loc) -> tuple[str, Parts, bool]:
+        """The C function of a kernel, its parts, and whether it is told its shape."""
         if kernel not in self._kernels:
             name = (
                 f"pb_{kernel.name}_{len(self._kernels)}"
@@ -149,7 +149,7 @@ class ModuleEmitter:
             if loc.line:
                 self.definitions.append(f"/* {loc}  {_comment(loc.text)} */")
             self.definitions += [*lines, ""]
-            self._kernels[kernel] = (name, emitter.parts)
+            self._kernels[kernel] = (name, emitter.parts, emitter.makes_shape)
         return self._kernels[kernel]
 
     def item_type(self, leaf: ListLeaf) -> str:
