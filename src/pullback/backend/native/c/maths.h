@@ -7,16 +7,22 @@
  * How the coefficients were made, and errors and times as measured: docs/decisions/0011-vector-maths.md.
  *
  * What an emitter has to know:
- *   - pb_sin, pb_cos, pb_tan (and ...f) hold for every x, but call the library for |x| > PB_TRIG_MAX, and so are not
- *     vectorised. pb_sin_near etc. are; they are right for |x| <= PB_TRIG_MAX, infinities and NaN.
+ *   - pb_sin, pb_cos, pb_tan hold for every x, but call the library for |x| > PB_TRIG_MAX and are not vectorised.
+ *     pb_sin_near etc. are; they are right for |x| <= PB_TRIG_MAX, infinities and NaN.
+ *   - So with pb_fmod, pb_remainder, pb_floor_divide and their pb_fmod_near etc. (see maths_arith.h for where).
  *   - NumPy's operator ** with a Python number as exponent takes x * x for 2 and the square root for 0.5 (which differ
- *     from pb_pow in -0.0 and -inf); pb_pow is np.power. */
+ *     from pb_pow in -0.0 and -inf); pb_pow is np.power. pb_whole_power is for constants from -3 to 7.
+ *   - Integers (maths_integer.h) wrap; names end in the dtype. A negative exponent is the caller's to refuse.
+ *   - Complex numbers: maths_complex.h, which is not included here. */
 #ifndef PB_MATHS_H
 #define PB_MATHS_H
 
 #include "maths_bits.h"
 #include "maths_exp.h"
 #include "maths_float.h"
+#include "maths_arith.h"
+#include "maths_integer.h"
+#include "maths_inverse.h"
 #include "maths_trig.h"
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "maths_bits.h"
 #include "maths_exp.h"
+#include "maths_inverse.h"
 #include "maths_trig.h"
 
 #define PB_LN2_HIGHF 0x1.62e4p-1f /* 15 bits */
@@ -146,6 +147,37 @@ PB_INLINE float pb_sinf(float x) {
 
 PB_INLINE float pb_cosf(float x) {
     return __builtin_expect(__builtin_fabsf(x) > (float)PB_TRIG_MAX, 0) ? __builtin_cosf(x) : pb_cos_nearf(x);
+}
+
+/* The rest in double: half as many elements a vector, and the last digit right. */
+#define PB_FLOAT_OF(name) \
+    PB_INLINE float name##f(float x) { return (float)name((double)x); }
+#define PB_FLOAT_OF_TWO(name) \
+    PB_INLINE float name##f(float x, float y) { return (float)name((double)x, (double)y); }
+
+PB_FLOAT_OF(pb_exp2)
+PB_FLOAT_OF(pb_log2)
+PB_FLOAT_OF(pb_log10)
+PB_FLOAT_OF(pb_sinh)
+PB_FLOAT_OF(pb_cosh)
+PB_FLOAT_OF(pb_tan)
+PB_FLOAT_OF(pb_tan_near)
+PB_FLOAT_OF(pb_arcsin)
+PB_FLOAT_OF(pb_arccos)
+PB_FLOAT_OF(pb_arctan)
+PB_FLOAT_OF(pb_cbrt)
+PB_FLOAT_OF(pb_arcsinh)
+PB_FLOAT_OF(pb_arccosh)
+PB_FLOAT_OF(pb_arctanh)
+PB_FLOAT_OF_TWO(pb_arctan2)
+PB_FLOAT_OF_TWO(pb_logaddexp)
+PB_FLOAT_OF_TWO(pb_logaddexp2)
+
+/* The squares of floats fit into double, but for infinities. */
+PB_INLINE float pb_hypotf(float x, float y) {
+    double a = __builtin_fabs((double)x), b = __builtin_fabs((double)y);
+    double length = __builtin_sqrt(a * a + b * b);
+    return (float)((a == PB_INF) | (b == PB_INF) ? PB_INF : length);
 }
 
 PB_INLINE float pb_sqrtf(float x) { return __builtin_sqrtf(x); }
