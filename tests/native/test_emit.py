@@ -55,7 +55,11 @@ def spread(x: Any, b: Any) -> Any:
     return np.sum((np.ones((len(x), 2)) * x[:, None] * b) ** 2)
 
 
-@pytest.mark.parametrize("fn", [chain, stencil, rows, saved, means, spread])
+def neighbours(x: Any, b: Any) -> Any:
+    return np.sum(x[:-1] * x[1:]) + np.sum(x * x) * b
+
+
+@pytest.mark.parametrize("fn", [chain, stencil, rows, saved, means, spread, neighbours])
 @pytest.mark.parametrize("n", [5, 3000])
 def test_gradient(fn: Callable[..., Any], n: int) -> None:
     args = (np.linspace(-1.0, 1.2, n), 0.7)

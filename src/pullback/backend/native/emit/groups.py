@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pullback.backend.native.emit.access import view_of
-from pullback.backend.native.emit.emitter import Emitter
+from pullback.backend.native.emit.elements import Parts
+from pullback.backend.native.emit.emitter import ArrayRef, Emitter
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import leaves_of
 from pullback.ir import core_ops as core
@@ -28,20 +31,47 @@ def call(e: Emitter, stmt: Call) -> None:
         lengths = _lengths(e, kernel, parts.shape, given)
         e.line(f"const int64_t {shape}[] = {{{', '.join(lengths) or '1'}}};")
         arguments.append(shape)
-    latest = dict(given)
+    targets = {r: t for r, t in zip(kernel.function.results, stmt.targets, strict=True) if isinstance(r, Var)}
+    latest = _bases(e, parts, given, targets)
     for sink in parts.sinks:
         made = map_operands(sink.call, lambda x: substitute(x, given), lambda b: b)
         assert isinstance(made, Call)
-        arguments.append(f"&{view_of(e, e.array(_base(sink.call, latest)), made.args[2:]).name}")
-        latest[sink.call.targets[0]] = _base(sink.call, latest)
-    targets = {r: t for r, t in zip(kernel.function.results, stmt.targets, strict=True) if isinstance(r, Var)}
-    arguments += [_result(e, targets[v]) for v in parts.made]
+        base = latest[_base(sink.call)]
+        arguments.append(f"&{view_of(e, base, made.args[2:]).name}")
+        latest[sink.call.targets[0]] = base
+    arguments += [f"&{e.array(targets[v]).name}" for v in parts.made]
     for r in parts.reductions:
         arguments.append(_reduced(e, targets.get(r.target), r.declared()))
     e.attempt(f"{name}({', '.join(arguments)})")
     for inner, base in latest.items():
         if inner in targets and inner not in given:
-            e.set_array(e.array(targets[inner]).name, e.array(base).name)
+            e.set_array(e.array(targets[inner]).name, base.name)
+
+
+def _bases(
+    e: Emitter, parts: Parts, given: Mapping[Var, Operand], targets: Mapping[Var, Var]
+) -> dict[Var, ArrayRef]:
+    """The arrays that are stored into.  One whose C name gets another value here is held under a name of its own."""
+    last = {_root(parts, s.call): s.call.targets[0] for s in parts.sinks}
+    out: dict[Var, ArrayRef] = {}
+    for base in last:
+        array = e.array(given[base])
+        others = [t for r, t in targets.items() if r is not last[base] and e.leaves(t)[0] == array.name]
+        if others:
+            held = e.declare_array("held", array.dtype, array.rank)
+            e.set_array(held.name, array.name)
+            array = held
+        out[base] = array
+    return out
+
+
+def _root(parts: Parts, store: Call) -> Var:
+    """The parameter whose buffer a store is done in."""
+    made = {s.call.targets[0]: s.call for s in parts.sinks}
+    base = _base(store)
+    while base in made:
+        base = _base(made[base])
+    return base
 
 
 def _lengths(e: Emitter, kernel: Kernel, shape: Operand, given: dict[Var, Operand]) -> list[str]:
@@ -62,14 +92,10 @@ def _lengths(e: Emitter, kernel: Kernel, shape: Operand, given: dict[Var, Operan
     return [lengths[made.args[1].value]]
 
 
-def _base(store: Call, latest: dict[Var, Operand]) -> Operand:
+def _base(store: Call) -> Var:
     base = store.args[0]
     assert isinstance(base, Var)
-    return latest[base]
-
-
-def _result(e: Emitter, target: Var) -> str:
-    return f"&{e.array(target).name}"
+    return base
 
 
 def _reduced(e: Emitter, target: Var | None, ctype: str) -> str:
