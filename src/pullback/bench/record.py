@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import subprocess
+import sysconfig
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,7 @@ def about(contenders: list[str], versions: dict[str, str], options: dict[str, An
         "system": platform.system(),
         "cpu": _cpu(),
         "cores": os.cpu_count(),
+        "headers": Path(sysconfig.get_path("include"), "Python.h").is_file(),
         "options": options,
         "contenders": contenders,
     }
