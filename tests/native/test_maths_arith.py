@@ -129,6 +129,7 @@ def float_loops() -> dict[str, Loop]:
 
 def integer_loops() -> dict[str, Loop]:
     one = {f"{n}_{d}": Loop(f"pb_{n}_{d}(a)", (d,), d) for n in INTEGER_ONE for d in INTEGERS}
+    one |= {f"{f}_to_{d}": Loop(f"pb_to_{d}(a)", (f,), d) for f in FLOATS for d in INTEGERS}
     return one | {f"{n}_{d}": Loop(f"pb_{n}_{d}(a, b)", (d, d), d) for n in INTEGER_TWO for d in INTEGERS}
 
 
@@ -156,7 +157,7 @@ def floats(request: pytest.FixtureRequest) -> ctypes.CDLL:
 @pytest.fixture(scope="module")
 def others() -> ctypes.CDLL:
     """Integers and complex numbers: the same on all instruction sets."""
-    return compiled(source(OTHER_LOOPS, ("maths.h", "maths_complex.h")), ("-O1",))
+    return compiled(source(OTHER_LOOPS), ("-O1",))
 
 
 def same(found: Array, true: Array, zeros: bool = True) -> Array:
@@ -273,6 +274,26 @@ def test_integers(others: ctypes.CDLL, name: str, dtype: str) -> None:
     key = f"{name}_{dtype}"
     found = run(others, key, OTHER_LOOPS[key], *((a,) if name in INTEGER_ONE else (a, b)))
     assert_same(key, (a, b), found, true, found == true)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("float_dtype", FLOATS)
+def test_floats_become_integers(others: ctypes.CDLL, float_dtype: str, dtype: str) -> None:
+    """As NumPy does it where the number has a place; the smallest number where int32 or int64 has none."""
+    info = np.iinfo(dtype)
+    x = np.concatenate(
+        [points(np.dtype(float_dtype).type, 2000), np.arange(-300, 300, 0.25, dtype=float_dtype)]
+    )
+    ends = np.array([info.min, info.max, info.max // 2], float_dtype)
+    x = np.concatenate([x, *(np.nextafter(ends, ends.dtype.type(to)) for to in (-np.inf, np.inf)), ends])
+    name = f"{float_dtype}_to_{dtype}"
+    found = run(others, name, OTHER_LOOPS[name], x)
+    with np.errstate(all="ignore"):
+        inside = (np.trunc(x) >= info.min) & (np.trunc(x) < float(info.max) + 1)  # exact, or rounds to it
+        true = x.astype(dtype)
+    assert_same(name, (x[inside],), found[inside], true[inside], found[inside] == true[inside])
+    if dtype in ("int32", "int64"):
+        assert (found[~inside] == info.min).all()
 
 
 # -- complex numbers --

@@ -13,11 +13,13 @@
  *   - NumPy's operator ** with a Python number as exponent takes x * x for 2 and the square root for 0.5 (which differ
  *     from pb_pow in -0.0 and -inf); pb_pow is np.power. pb_whole_power is for constants from -3 to 7.
  *   - Integers (maths_integer.h) wrap; names end in the dtype. A negative exponent is the caller's to refuse.
- *   - Complex numbers: maths_complex.h, which is not included here. */
+ *   - Complex numbers (maths_complex.h): pb_cmul, pb_cdiv, pb_cexp; C's own * and / are not NumPy's.
+ *   - Floats become integers by pb_to_int32 etc.: C leaves open what a cast of NaN or of a large number gives. */
 #ifndef PB_MATHS_H
 #define PB_MATHS_H
 
 #include "maths_bits.h"
+#include "maths_complex.h"
 #include "maths_exp.h"
 #include "maths_float.h"
 #include "maths_arith.h"

@@ -4,14 +4,12 @@
 #ifndef PB_MATHS_COMPLEX_H
 #define PB_MATHS_COMPLEX_H
 
-#include <complex.h>
-
 #include "maths_arith.h"
 #include "maths_float.h"
 #include "maths_inverse.h"
 
 /* C: complex type; T: its parts; F: suffix. */
-#define PB_COMPLEX(C, T, F)                                                                                            \
+#define PB_COMPLEX_ARITHMETIC(C, T, F)                                                                                 \
     PB_INLINE C pb_complex##F(T real, T imag) { return __builtin_complex(real, imag); }                                \
     PB_INLINE T pb_real##F(C a) { return __real__ a; }                                                                 \
     PB_INLINE T pb_imag##F(C a) { return __imag__ a; }                                                                 \
@@ -48,15 +46,15 @@
     PB_INLINE T pb_cabs##F(C a) { return pb_hypot##F(__real__ a, __imag__ a); }                                        \
     PB_INLINE T pb_carg##F(C a) { return pb_arctan2##F(__imag__ a, __real__ a); }                                      \
     PB_INLINE int pb_ceq##F(C a, C b) { return (__real__ a == __real__ b) & (__imag__ a == __imag__ b); }              \
-    PB_INLINE C pb_cexp##F(C a) { return cexp##F(a); }                                                                 \
-    PB_INLINE C pb_clog##F(C a) { return clog##F(a); }                                                                 \
-    PB_INLINE C pb_csqrt##F(C a) { return csqrt##F(a); }                                                               \
-    PB_INLINE C pb_csin##F(C a) { return csin##F(a); }                                                                 \
-    PB_INLINE C pb_ccos##F(C a) { return ccos##F(a); }                                                                 \
-    PB_INLINE C pb_ctan##F(C a) { return ctan##F(a); }                                                                 \
-    PB_INLINE C pb_csinh##F(C a) { return csinh##F(a); }                                                               \
-    PB_INLINE C pb_ccosh##F(C a) { return ccosh##F(a); }                                                               \
-    PB_INLINE C pb_ctanh##F(C a) { return ctanh##F(a); }                                                               \
+    PB_INLINE C pb_cexp##F(C a) { return __builtin_cexp##F(a); }                                                       \
+    PB_INLINE C pb_clog##F(C a) { return __builtin_clog##F(a); }                                                       \
+    PB_INLINE C pb_csqrt##F(C a) { return __builtin_csqrt##F(a); }                                                     \
+    PB_INLINE C pb_csin##F(C a) { return __builtin_csin##F(a); }                                                       \
+    PB_INLINE C pb_ccos##F(C a) { return __builtin_ccos##F(a); }                                                       \
+    PB_INLINE C pb_ctan##F(C a) { return __builtin_ctan##F(a); }                                                       \
+    PB_INLINE C pb_csinh##F(C a) { return __builtin_csinh##F(a); }                                                     \
+    PB_INLINE C pb_ccosh##F(C a) { return __builtin_ccosh##F(a); }                                                     \
+    PB_INLINE C pb_ctanh##F(C a) { return __builtin_ctanh##F(a); }                                                     \
     /* Whole exponents below 100 by products, which are more exact than the logarithm; a zero base has no logarithm. */\
     PB_INLINE C pb_cpow##F(C a, C b) {                                                                                 \
         T real = __real__ b, imag = __imag__ b;                                                                        \
@@ -72,10 +70,10 @@
             }                                                                                                          \
             return real < 0 ? pb_cdiv##F(pb_complex##F(1, 0), power) : power;                                          \
         }                                                                                                              \
-        return cpow##F(a, b);                                                                                          \
+        return __builtin_cpow##F(a, b);                                                                                \
     }
 
-PB_COMPLEX(double _Complex, double, )
-PB_COMPLEX(float _Complex, float, f)
+PB_COMPLEX_ARITHMETIC(double _Complex, double, )
+PB_COMPLEX_ARITHMETIC(float _Complex, float, f)
 
 #endif

@@ -81,4 +81,33 @@ PB_UNSIGNED(uint16, uint16_t, uint32_t)
 PB_UNSIGNED(uint32, uint32_t, uint32_t)
 PB_UNSIGNED(uint64, uint64_t, uint64_t)
 
+/* Floats become integers towards zero. What has no place gives the smallest number, and negative numbers wrap into
+ * unsigned ones: what x86 does, and NumPy there. The narrow dtypes take the low bits of int32. */
+PB_INLINE int32_t pb_to_int32(double x) {
+    int fits = (x > -0x1p31 - 1) & (x < 0x1p31);
+    int32_t whole = (int32_t)(fits ? x : 0.0);
+    return fits ? whole : INT32_MIN;
+}
+
+PB_INLINE int64_t pb_to_int64(double x) {
+    int fits = (x >= -0x1p63) & (x < 0x1p63);
+    int64_t whole = (int64_t)(fits ? x : 0.0);
+    return fits ? whole : INT64_MIN;
+}
+
+PB_INLINE uint32_t pb_to_uint32(double x) {
+    int high = x >= 0x1p31;
+    return (uint32_t)pb_to_int32(high ? x - 0x1p31 : x) + (high ? 0x80000000u : 0);
+}
+
+PB_INLINE uint64_t pb_to_uint64(double x) {
+    int high = x >= 0x1p63;
+    return (uint64_t)pb_to_int64(high ? x - 0x1p63 : x) + (high ? 0x8000000000000000u : 0);
+}
+
+PB_INLINE int8_t pb_to_int8(double x) { return (int8_t)pb_to_int32(x); }
+PB_INLINE uint8_t pb_to_uint8(double x) { return (uint8_t)pb_to_int32(x); }
+PB_INLINE int16_t pb_to_int16(double x) { return (int16_t)pb_to_int32(x); }
+PB_INLINE uint16_t pb_to_uint16(double x) { return (uint16_t)pb_to_int32(x); }
+
 #endif

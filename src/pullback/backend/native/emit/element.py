@@ -62,7 +62,7 @@ def convert(text: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
     if source.kind == "c" and target.kind != "c":
         text = f"(__real__ {text})"
     if source.kind in "fc" and target.kind in "iu":
-        return f"({c_type(target)})pb_to_int64({text})"
+        return f"pb_to_{target.name}({text})"
     return f"({c_type(target)}){text}"
 
 
