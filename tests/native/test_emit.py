@@ -65,7 +65,7 @@ def transposed(x: Any, b: Any) -> Any:
         w = np.tanh(w * b)
         w = w / np.sum(w, axis=1, keepdims=True)
         w = w.T
-        w = (w * b + w[0]).T
+        w = (w * b + 1.0).T
     return np.sum(w * w)
 
 
