@@ -5,7 +5,7 @@ from __future__ import annotations
 from pullback.backend.native.emit.emitter import VALUE_ERROR, Emitter
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.lists import length_of, load_item
-from pullback.backend.native.emit.taken import handler_of
+from pullback.backend.native.emit.taken import emit_call
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Block, Call, Const, For, If, Operand, Range, Seq, Stmt, Var, While
 
@@ -37,11 +37,12 @@ def statement(e: Emitter, stmt: Stmt) -> None:
 
 def _call(e: Emitter, call: Call) -> None:
     if call.op is core.begin_reverse:
+        e.module.quiet = True
         return
     live = any(e.used(t) for t in call.targets)
     if not live and not call.op.effect and not call.op.writes and not _stores(call):
         return
-    handler_of(call)(e, call)
+    emit_call(e, call)
 
 
 def _stores(call: Call) -> bool:

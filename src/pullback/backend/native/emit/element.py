@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from pullback.backend.native.emit.errors import Untaken
-from pullback.backend.native.emit.leaves import c_type
+from pullback.backend.native.emit.leaves import DTYPES, c_type
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Call
 from pullback.styles.broadcast import as_array
-from pullback.styles.style import Array, Scalar, Style
+from pullback.styles.style import Array, Scalar, Static, Style
 
 FLOATS = ("float32", "float64")
 _WEAK: dict[str, Any] = {"b": np.dtype(np.bool_), "i": int, "f": float, "c": complex}
@@ -83,16 +83,28 @@ def _loop(ufunc: np.ufunc, given: tuple[Any, ...]) -> tuple[np.dtype[Any], ...] 
 
 def loop_of(ufunc: np.ufunc, styles: Sequence[Style]) -> tuple[np.dtype[Any], ...]:
     """The dtypes in which NumPy computes: of the operands, then of the results."""
-    given = []
+    given: list[Any] = []
     for style in map(as_array, styles):
         if style.dtype is None:
             raise Untaken("a number whose dtype is not known")
         weak = isinstance(style, Scalar) and style.weak is not False
         given.append(_WEAK[style.kind] if weak else style.dtype)
+    if all(g is int for g in given):  # NumPy compares Python integers as objects, of any size
+        given = [np.dtype(np.int64)] * len(given)
     found = _loop(ufunc, tuple(given))
-    if found is None:
+    if found is None or any(d.name not in DTYPES for d in found):
         raise Untaken(f"np.{ufunc.__name__} of these dtypes")
+    for operand, kind, dtype in zip(styles, given, found, strict=False):
+        if kind is int and dtype.kind in "iu" and dtype != np.int64:
+            _check_fits(operand, dtype)
     return found
+
+
+def _check_fits(style: Style, dtype: np.dtype[Any]) -> None:
+    """A Python integer among narrower ones: NumPy raises where it does not fit."""
+    info = np.iinfo(dtype)
+    if not isinstance(style, Static) or not info.min <= style.value <= info.max:
+        raise Untaken(f"a Python integer among those of dtype {dtype}")
 
 
 def element(ufunc: np.ufunc, dtypes: Sequence[np.dtype[Any]], operands: Sequence[Term]) -> Term:

@@ -191,6 +191,14 @@ class Emitter:
                 return ArrayRef(name, leaf.dtype, leaf.rank)
         raise Untaken("an array is needed here")
 
+    def passed(self, leaf: Number, slot: str) -> str:
+        """A number that came in a `pb_arg`."""
+        kind = leaf.dtype.kind
+        if kind == "c":
+            part = "float" if leaf.dtype.name == "complex64" else "double"
+            return f"PB_COMPLEX({part}, {slot}.c[0], {slot}.c[1])"
+        return f"({c_type(leaf.dtype)}){slot}.{'f' if kind == 'f' else 'i'}"
+
     def is_array(self, operand: Operand) -> bool:
         """Whether an operand is an array (of rank 0 included)."""
         return isinstance(operand_style(operand), Array)

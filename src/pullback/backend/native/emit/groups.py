@@ -12,7 +12,7 @@ from pullback.backend.native.emit.leaves import leaves_of
 from pullback.ir import core_ops as core
 from pullback.ir.kernel import Kernel, kernel_of
 from pullback.ir.nodes import Call, Const, Operand, Pack, Var
-from pullback.ir.walk import map_operands, substitute
+from pullback.ir.walk import copy_stmt, map_operands, substitute, uses, variables
 
 
 def call(e: Emitter, stmt: Call) -> None:
@@ -72,6 +72,21 @@ def _root(parts: Parts, store: Call) -> Var:
     while base in made:
         base = _base(made[base])
     return base
+
+
+def statements(e: Emitter, stmt: Call) -> tuple[list[Call], list[Operand]]:
+    """The statements of a kernel that C has no loop for, on the operands of its call, and its results."""
+    kernel = kernel_of(stmt)
+    assert kernel is not None
+    mapping: dict[Var, Operand] = {
+        p.tree: x for p, x in zip(kernel.function.params, stmt.args, strict=True) if isinstance(p.tree, Var)
+    }
+    body = [copy_stmt(s, mapping) for s in kernel.function.body.stmts]
+    ends = [substitute(r, mapping) for r in kernel.function.results]
+    calls = [s for s in body if isinstance(s, Call)]
+    e.names.used.update(v for s in calls for v in uses(s))
+    e.names.used.update(v for r in ends for v in variables(r))
+    return [s for s in calls if s.op.writes or any(map(e.used, s.targets))], ends
 
 
 def _lengths(e: Emitter, kernel: Kernel, shape: Operand, given: dict[Var, Operand]) -> list[str]:

@@ -18,17 +18,24 @@ from pullback.backend.native.emit.leaves import (
     ArrayLeaf,
     ListLeaf,
     Number,
-    c_type,
     code_of,
     declared,
     leaves_of,
 )
 from pullback.backend.native.emit.lists import declared_items
-from pullback.backend.native.interface import ArgSpec, ArraySpec, Interface, ResultSpec, ScalarSpec, kind_of
+from pullback.backend.native.interface import (
+    ArgSpec,
+    ArraySpec,
+    Interface,
+    Operation,
+    ResultSpec,
+    ScalarSpec,
+    kind_of,
+)
 from pullback.backend.numpy.naming import assign_names
 from pullback.errors import Loc
 from pullback.ir.kernel import Kernel
-from pullback.ir.nodes import Function, Operand, Var
+from pullback.ir.nodes import Call, Function, Operand, Var
 from pullback.ir.walk import variables
 from pullback.passes.bufferize import bufferize
 from pullback.passes.fuse import fuse
@@ -107,6 +114,7 @@ class Native:
 
     arguments  which leaf of which parameter each argument of the entry is
     results    the tree of results; each Var in it is a result of the entry, in order
+    hosted     the operations that NumPy does inside, each with its place
     """
 
     source: str
@@ -114,6 +122,7 @@ class Native:
     arguments: tuple[Var, ...]
     results: tuple[Operand, ...]
     function: Function
+    hosted: tuple[tuple[str, Loc], ...] = ()
 
 
 @dataclass(slots=True)
@@ -124,6 +133,9 @@ class ModuleEmitter:
     firsts: dict[int, str] = field(default_factory=dict)
     _places: dict[Loc, int] = field(default_factory=dict)
     _kernels: dict[Kernel, tuple[str, Parts, bool]] = field(default_factory=dict)
+    operations: list[Operation] = field(default_factory=list)
+    hosted: list[tuple[str, Loc]] = field(default_factory=list)
+    quiet: bool = False  # in the reverse sweep, which warns of nothing
     _structs: dict[ListLeaf, str] = field(default_factory=dict)
     definitions: list[str] = field(default_factory=list)
 
@@ -135,6 +147,12 @@ class ModuleEmitter:
             self._places[loc] = len(self.places)
             self.places.append(loc)
         return self._places[loc]
+
+    def operation(self, operation: Operation, call: Call, loc: Loc) -> int:
+        """The number of an operation that NumPy does."""
+        self.operations.append(operation)
+        self.hosted.append((call.op.numpy_path or call.op.name, loc))
+        return len(self.operations) - 1
 
     def kernel(self, kernel: Kernel, loc: Loc) -> tuple[str, Parts, bool]:
         """The C function of a kernel, its parts, and whether it is told its shape."""
@@ -192,8 +210,10 @@ def emit_native(function: Function, *, in_place: bool = True) -> Native:
     _results(e, results)
     specs = tuple(_result_spec(v) for v in results)
     given = _specs(arguments)
-    interface = Interface(fused.name, given, specs, tuple(module.places))
-    return Native(_text(module, e, fused.name), interface, arguments, fused.results, fused)
+    interface = Interface(fused.name, given, specs, tuple(module.places), tuple(module.operations))
+    return Native(
+        _text(module, e, fused.name), interface, arguments, fused.results, fused, tuple(module.hosted)
+    )
 
 
 def _arguments(function: Function) -> tuple[Var, ...]:
@@ -212,18 +232,9 @@ def _unpack(e: Emitter, arguments: tuple[Var, ...]) -> None:
             strides = ", ".join(f"in[{k}].a.strides[{j}]" for j in range(leaf.rank)) or "0"
             e.line(f"{name} = (pb_array{leaf.rank}){{in[{k}].a.data, NULL, {{{lengths}}}, {{{strides}}}}};")
         elif isinstance(leaf, Number):
-            e.line(f"{name} = {_passed(leaf, f'in[{k}]')};")
+            e.line(f"{name} = {e.passed(leaf, f'in[{k}]')};")
         else:
             raise Untaken("a list as an argument")
-
-
-def _passed(leaf: Number, slot: str) -> str:
-    kind = leaf.dtype.kind
-    if kind == "c":
-        return (
-            f"PB_COMPLEX({'float' if leaf.dtype.name == 'complex64' else 'double'}, {slot}.c[0], {slot}.c[1])"
-        )
-    return f"({c_type(leaf.dtype)}){slot}.{'f' if kind == 'f' else 'i'}"
 
 
 def _results(e: Emitter, results: list[Var]) -> None:

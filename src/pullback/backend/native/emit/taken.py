@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pullback.backend.native.emit import access, creation, groups, lists, products, scalars, shapes, views
+from pullback.backend.native.emit import (
+    access,
+    creation,
+    groups,
+    host_calls,
+    lists,
+    products,
+    scalars,
+    shapes,
+    views,
+)
 from pullback.backend.native.emit.element import is_number
 from pullback.backend.native.emit.emitter import Emitter
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import operand_style
 from pullback.ir.kernel import kernel_of
 from pullback.ir.nodes import Call
+from pullback.styles.style import Array, Style
 
 Handler = Callable[[Emitter, Call], None]
 
@@ -32,16 +43,48 @@ HANDLERS: dict[str, Handler] = {
 }  # fmt: skip
 
 
-def handler_of(call: Call) -> Handler:
+def emit_call(e: Emitter, call: Call) -> None:
+    """Emit a call: by its handler, else as a call of NumPy's function.  Raises Untaken where neither takes it."""
+    lines, depth = len(e.lines), e.depth
+    try:
+        _handler_of(call)(e, call)
+    except Untaken as reason:
+        if not (host_calls.taken(call) or kernel_of(call)):
+            raise
+        del e.lines[lines:]  # what the handler had emitted before it gave up
+        e.depth = depth
+        try:
+            _by_numpy(e, call)
+        except Untaken:
+            raise reason from None
+
+
+def _by_numpy(e: Emitter, call: Call) -> None:
+    """A call by NumPy; a kernel statement by statement."""
+    if kernel_of(call) is None:
+        host_calls.host_call(e, call)
+        return
+    body, results = groups.statements(e, call)
+    for stmt in body:
+        emit_call(e, stmt)
+    e.moves(call.targets, results)
+
+
+def _handler_of(call: Call) -> Handler:
     """What emits a call.  Raises Untaken where nothing does."""
     if kernel_of(call) is not None:
         return groups.call
     found = HANDLERS.get(call.op.name)
-    if found is not None and not (call.op.elementwise and call.op.name not in HANDLERS):
+    if found is not None:
         return found
-    if call.op.elementwise and all(is_number(operand_style(x)) for x in call.args):
+    if call.op.elementwise and all(_is_single(operand_style(x)) for x in call.args):
         return scalars.call_of_numbers
     raise Untaken(_shown(call))
+
+
+def _is_single(style: Style) -> bool:
+    """Whether a style is that of a number, or of an array of rank 0."""
+    return is_number(style) or (isinstance(style, Array) and style.axes == ())
 
 
 def _shown(call: Call) -> str:
