@@ -59,7 +59,17 @@ def neighbours(x: Any, b: Any) -> Any:
     return np.sum(x[:-1] * x[1:]) + np.sum(x * x) * b
 
 
-@pytest.mark.parametrize("fn", [chain, stencil, rows, saved, means, spread, neighbours])
+def transposed(x: Any, b: Any) -> Any:
+    w = x[:, None] * np.ones(3)
+    for _ in range(3):
+        w = np.tanh(w * b)
+        w = w / (9.0 + np.sum(w, axis=1, keepdims=True))
+        w = w.T
+        w = (w * b + 1.0).T
+    return np.sum(w * w)
+
+
+@pytest.mark.parametrize("fn", [chain, stencil, rows, saved, means, spread, neighbours, transposed])
 @pytest.mark.parametrize("n", [5, 3000])
 def test_gradient(fn: Callable[..., Any], n: int) -> None:
     args = (np.linspace(-1.0, 1.2, n), 0.7)

@@ -16,7 +16,7 @@ from pullback.ir import core_ops as core
 from pullback.ir.kernel import Kernel
 from pullback.ir.nodes import Call, Const, Operand, Var
 from pullback.styles.broadcast import as_array
-from pullback.styles.style import Array, Scalar, Static, Tup
+from pullback.styles.style import Array, Scalar, Static, Tup, same_length
 
 _SHAPES = (core.shape, core.dim, core.joint_shape)
 _FILLED = {"np.zeros_like": 0, "np.ones_like": 1, "np.zeros": 0, "np.ones": 1}
@@ -154,13 +154,26 @@ def analyse(kernel: Kernel) -> Parts:
         else:
             parts.elementwise.append(call)
             reads.update(x for x in _read(call) if isinstance(x, Var))
-    parts.shape = next((x for c in parts.elementwise for x in [_shape_of(c)] if x is not None), None)
+    _told(parts)
     reads.update(s.call.args[1] for s in parts.sinks if isinstance(s.call.args[1], Var))
     for var in params:
         _parameter(parts, var, reads)
     defined = {t for c in parts.elementwise for t in c.targets}
     parts.made = [x for x in kernel.function.results if isinstance(x, Var) and x in defined]
     return parts
+
+
+def _told(parts: Parts) -> None:
+    """The shape of the space, where a call is told it.  Raises Untaken where one is told some of its axes only."""
+    space = parts.kernel.space
+    for call in parts.elementwise:
+        shape, style = _shape_of(call), call.targets[0].style
+        if shape is None or not isinstance(style, Array) or style.axes is None:
+            continue
+        if len(style.axes) == len(space) and all(map(same_length, style.axes, space)):
+            parts.shape = shape
+        elif not all(isinstance(axis, int) for axis in style.axes):
+            raise Untaken("a new array of fewer axes than the loop it is used in")
 
 
 def _shape_of(call: Call) -> Operand | None:

@@ -220,7 +220,7 @@ class KernelEmitter:
         elif not self.parts.arrays and self.kernel.space:
             raise Untaken("a kernel that makes its own shape")
         else:
-            lengths = ", ".join(["1"] * rank)
+            lengths = ", ".join(str(a) if isinstance(a, int) else "1" for a in self.kernel.space) or "1"
         self._add(f"    int64_t n[{rank}] = {{{lengths}}};")
         for k, var in enumerate(self.parts.arrays):
             if k == known:
