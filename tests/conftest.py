@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# The tests are of what the NumPy target gives; those of the native target and of the choice ask for it.
+os.environ.setdefault("PULLBACK_TARGET", "numpy")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

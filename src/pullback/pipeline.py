@@ -5,6 +5,10 @@ the IR is verified where `PULLBACK_VERIFY` is set, printed where `PULLBACK_DUMP`
 
     lower, primal, primal/1.fold, ..., primal-optimized, callee, ..., joint (or pair), joint/1.fold, ...,
     joint-optimized, bufferised, source
+
+and for the native target, which settles more before it derives, and fuses:
+
+    native/lengths, native/lengths/1.fold, ..., native/joint, native/joint/1.fold, ..., fused, c
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from types import FunctionType
 from typing import Any
 
 from pullback.analysis.effects import has_visible_effects
+from pullback.backend.native.emit.errors import Untaken
+from pullback.backend.native.emit.module import Native, emit_native
 from pullback.backend.numpy.load import load
 from pullback.backend.numpy.module import Generated, emit_module
 from pullback.errors import failing_at
@@ -30,6 +36,7 @@ from pullback.ir.nodes import Function
 from pullback.ir.pretty import pretty
 from pullback.ir.verify import verify
 from pullback.passes import optimize
+from pullback.passes.lengths import assume_lengths
 from pullback.transform.choose import Choices
 from pullback.transform.gradient import Request, callee_pair, joint, pair
 
@@ -50,13 +57,19 @@ def observing(observer: Observer) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to compile.  `optimize=False` and `bufferize=False` give the same numbers, for tests."""
+    """How to compile.  `optimize=False` and `bufferize=False` give the same numbers, for tests.
+
+    target   "auto", "native" or "numpy"
+    threads  the most that compiled code uses; None is all cores
+    """
 
     optimize: bool = True
     bufferize: bool = True
     debug: bool = False
     copy_residuals: bool = True
     resolution: str = "default"
+    target: str = "auto"
+    threads: int | None = None
 
 
 @dataclass(slots=True)
@@ -69,6 +82,7 @@ class Compiled:
     chosen: Choices
     _generated: dict[tuple[str, bool], Generated] = field(default_factory=dict)
     _functions: dict[tuple[str, bool], Callable[..., Any]] = field(default_factory=dict)
+    _native: dict[str, Native | Untaken] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -115,19 +129,52 @@ class Compiled:
         else:
             functions = pair(primal, self.request, self.chosen)
         functions = tuple(_stage(module, f, self.options) for f in functions)
-        self._make_callees()
+        self._make_callees(self.chosen)
         return functions
 
-    def _make_callees(self) -> None:
+    def native(self, form: str) -> Native:
+        """The C module of a form: "value_and_grad" alone as yet.  Raises Untaken where C cannot take it.
+
+        It shares nothing with what the other target makes, so that both may be made at once.
+        """
+        if form not in self._native:
+            with failing_at(lambda: self.lowered.function.loc):
+                self._native[form] = self._made_native(form)
+        found = self._native[form]
+        if isinstance(found, Untaken):
+            raise Untaken(found.reason, found.loc)
+        return found
+
+    def _made_native(self, form: str) -> Native | Untaken:
+        try:
+            made = self._emitted(form)
+        except Untaken as untaken:
+            return untaken.at(self.lowered.function.loc)
+        _tell("fused", lambda: pretty(made.function))
+        _tell("c", lambda: made.source)
+        return made
+
+    def _emitted(self, form: str) -> Native:
+        if form != "value_and_grad":
+            raise Untaken("the primal and the pullback as functions of their own")
+        if self.has_effects:
+            raise Untaken("a function that does more than compute")
+        chosen = Choices(self.options.resolution)
+        primal = _stage("native/lengths", assume_lengths(self.lowered.function), self.options)
+        function = _stage("native/joint", joint(primal, self.request, chosen), self.options)
+        self._make_callees(chosen)
+        return emit_native(function, in_place=self.options.bufferize)
+
+    def _make_callees(self, chosen: Choices) -> None:
         """The pairs of functions compiled apart that have been called so far, and those that these call."""
         while True:
-            pending = [(key, p) for key, p in self.chosen.pairs.items() if p.primal.function is None]
+            pending = [(key, p) for key, p in chosen.pairs.items() if p.primal.function is None]
             if not pending:
                 return
             for (callee, wrt), made in pending:
                 for part, function in zip(
                     (made.primal, made.pullback),
-                    callee_pair(callee.body(), wrt, made, self.chosen),
+                    callee_pair(callee.body(), wrt, made, chosen),
                     strict=True,
                 ):
                     part.function = _stage("callee", function, self.options)

@@ -44,8 +44,10 @@ def binders() -> dict[str, Any]:
     return found
 
 
-def bound(bridge: str, text: str, interface: Interface, threads: int = 0) -> Callable[..., Any]:
+def bound(
+    bridge: str, text: str, interface: Interface, threads: int = 0, failed: Any = None
+) -> Callable[..., Any]:
     """An entry, from the text after `HEAD`, by one of the bridges."""
     if bridge not in binders():
         pytest.skip("Python's headers are not here")
-    return bind_with(binders()[bridge], build.shared_library(HEAD + text), interface, threads)
+    return bind_with(binders()[bridge], build.shared_library(HEAD + text), interface, threads, failed)

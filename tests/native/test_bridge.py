@@ -154,9 +154,11 @@ def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cal
     if which == COPIED:
         monkeypatch.setattr(foreign, "_address", memory._copied)
 
-    def make(name: str, args: Any, results: Any, operations: Any = (), threads: int = 0) -> Any:
+    def make(
+        name: str, args: Any, results: Any, operations: Any = (), threads: int = 0, failed: Any = None
+    ) -> Any:
         interface = Interface(name, tuple(args), tuple(results), PLACES, tuple(operations))
-        return bound("ctypes" if which == COPIED else which, TEXT, interface, threads)
+        return bound("ctypes" if which == COPIED else which, TEXT, interface, threads, failed)
 
     return make
 
@@ -328,6 +330,20 @@ def test_an_index_error_names_the_line(make: Any) -> None:
     with pytest.raises(IndexError, match="index -5 "):
         call(x, -5)
     assert call(x, 1) == (1.0,)
+
+
+def test_what_is_returned_where_an_entry_fails_can_be_said(make: Any) -> None:
+    said = []
+
+    def failed(*told: Any) -> Any:
+        said.append(told)
+        return MISS
+
+    call = make("element", [V, INT], [ScalarSpec("float")], failed=failed)
+    assert call(np.arange(4.0), 2) == (2.0,)
+    assert call(np.arange(4.0), 7) is MISS and call(np.arange(4.0), 9) is MISS
+    assert said == [(1, 1, (k, 0, 4, 0), None, None) for k in (7, 9)]
+    assert call(np.arange(4), 2) is MISS and call.calls == 3  # no array as specified: the entry is not run
 
 
 @pytest.mark.parametrize(

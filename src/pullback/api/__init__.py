@@ -8,12 +8,15 @@ that carry no derivative (integers, booleans, strings, functions).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, overload
 
 from pullback.api.argnums import Argnums
 from pullback.api.functions import GradientFunction, gradient_function
 from pullback.api.wrapper import BoundDifferentiable, Differentiable, Residuals, of, remembered
+from pullback.dispatch.promotion import TARGETS
 from pullback.dispatch.tracebacks import brief
+from pullback.errors import ArgumentError
 from pullback.frontend.refusals import GRADIENT_MARK
 from pullback.pipeline import Options
 
@@ -35,7 +38,13 @@ def differentiable(fn: Callable[..., Any], /) -> Differentiable: ...
 
 @overload
 def differentiable(
-    *, optimize: bool = True, bufferize: bool = True, debug: bool = False, resolution: str = "default"
+    *,
+    optimize: bool = True,
+    bufferize: bool = True,
+    debug: bool = False,
+    resolution: str = "default",
+    target: str = "auto",
+    threads: int | None = None,
 ) -> Callable[[Callable[..., Any]], Differentiable]: ...
 
 
@@ -48,15 +57,52 @@ def differentiable(fn: Callable[..., Any] | None = None, /, **options: Any) -> A
     bufferize   write in place where nothing can tell
     debug       assert every inferred style at run time, and name the first line whose value is not finite
     resolution  "default", or "chainrules", which shows the rule lookup of the founding bug
+    target      "auto": NumPy at once, and compiled C once the function has run long enough to repay compiling it;
+                "native": C from the first call on, NativeError where that cannot be; "numpy": NumPy alone.  The
+                environment variable PULLBACK_TARGET decides for all functions
+    threads     the most that compiled code uses; by default all cores, for arrays that are large enough
 
-    Raises nothing until the first gradient is asked for: then SourceError, UnsupportedError and their kin.
+    Raises ArgumentError for a target that there is not.  Raises nothing else until the first gradient is asked for:
+    then SourceError, UnsupportedError and their kin.
     """
-    chosen = Options(**options)
+    chosen = _checked(Options(**options))
     if fn is None:
         return lambda f: _with(f, chosen)
     if not callable(fn) and not isinstance(fn, staticmethod | classmethod):
         raise TypeError(f"`differentiable` takes a function, not {type(fn).__name__}")
     return _with(fn, chosen)
+
+
+def _checked(options: Options) -> Options:
+    """The options, if they make sense."""
+    if options.target not in TARGETS:
+        raise ArgumentError(
+            f"target={options.target!r} is no target", hint='the targets are "auto", "native" and "numpy"'
+        )
+    threads = options.threads
+    if threads is not None and not (type(threads) is int and threads > 0):
+        raise ArgumentError(
+            f"threads={threads!r} is no number of threads", hint="give a positive int, or None"
+        )
+    return options
+
+
+def _of(
+    f: Callable[..., Any], target: str | None, threads: int | None
+) -> Differentiable | BoundDifferentiable:
+    """The differentiable function of a callable, with options of its own where they are given."""
+    made = of(f)
+    if target is None and threads is None:
+        return made
+    options = made.options
+    chosen = _checked(
+        replace(
+            options,
+            target=options.target if target is None else target,
+            threads=options.threads if threads is None else threads,
+        )
+    )
+    return made if chosen == options else made.with_options(chosen)
 
 
 def _with(f: Any, options: Options) -> Any:
@@ -69,12 +115,20 @@ def _with(f: Any, options: Options) -> Any:
 
 
 @brief
-def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> GradientFunction:
+def value_and_grad(
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    target: str | None = None,
+    threads: int | None = None,
+) -> GradientFunction:
     """A function that returns the value of `f` and its gradient with respect to `argnums`.
 
     argnums  position (negative ones count from the end) or name of an argument, or a sequence of them: the gradient is
              then a tuple
     has_aux  `f` returns (value, aux), of which only the value is differentiated
+    target, threads   as in `differentiable`; by default those of `f`
 
     The gradient has the structure, shapes and dtypes of the arguments.  `f` must return a real scalar.  Raises
     ArgumentError for argnums that name no argument.
@@ -82,17 +136,26 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
     >>> value_and_grad(lambda x, y: x * y, argnums=(0, "y"))(2.0, 5.0)
     (10.0, (5.0, 2.0))
     """
-    return gradient_function(of(f), "value_and_grad", argnums, has_aux)
+    return gradient_function(_of(f, target, threads), "value_and_grad", argnums, has_aux)
 
 
 @brief
-def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> GradientFunction:
+def grad(
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    target: str | None = None,
+    threads: int | None = None,
+) -> GradientFunction:
     """A function that returns the gradient of `f` with respect to `argnums` (with has_aux: the gradient and aux).
+
+    Its parameters are those of `value_and_grad`.
 
     >>> grad(lambda x: x * x)(3.0)
     6.0
     """
-    return gradient_function(of(f), "grad", argnums, has_aux)
+    return gradient_function(_of(f, target, threads), "grad", argnums, has_aux)
 
 
 @brief

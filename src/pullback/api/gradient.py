@@ -15,11 +15,13 @@ import numpy as np
 
 from pullback.api.argnums import Arguments, Asked, Given, Path, is_single
 from pullback.api.callables import target_of
+from pullback.backend.native.bridge import MISS
 from pullback.dispatch.binding import ABSENT, Front, header_of, make_binder
 from pullback.dispatch.checks import check_overlap, check_scalar, check_value
 from pullback.dispatch.dispatcher import Dispatcher, dispatcher_for
 from pullback.dispatch.entry import NoEntry, make_entry
 from pullback.dispatch.finite import finite
+from pullback.dispatch.floating import quiet
 from pullback.dispatch.variants import Variant
 from pullback.errors import ArgumentError
 from pullback.pipeline import Options
@@ -136,6 +138,7 @@ class Gradient:
         if variant.scalar is None:
             function = variant.compiled.lowered.function
             variant.scalar = check_scalar(self.header.name, function, self.has_aux)
+        variant.promotion.insist()
         if id(variant) not in self._entries and variant.scalar and not variant.effects:
             self._specialise(variant)
         code = self._entries.get(id(variant))
@@ -167,6 +170,12 @@ class Gradient:
             value, residuals = variant.run("primal", values)
             self._check(value)
             return value, variant.pull(residuals, _one(value[0] if self.has_aux else value))
+        native = variant.promotion.run
+        if native is not None and quiet():
+            result: Any = native(*values)
+            if result is not MISS:
+                self._check(result[0])
+                return result  # type: ignore[no-any-return]
         value, grads = variant.run("value_and_grad", values)
         self._check(value)
         return (value, grads) if finite(grads) else self._again(variant, values)

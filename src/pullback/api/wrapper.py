@@ -61,6 +61,7 @@ class Calls:
     """The ways to differentiate a function; `_gradient` says which one for given options."""
 
     __wrapped__: Callable[..., Any]
+    options: Options
 
     def _gradient(self, argnums: Asked, has_aux: bool = False, copy: bool = True) -> Gradient | BoundGradient:
         raise NotImplementedError
@@ -174,6 +175,12 @@ class Differentiable(Calls):
         """As a method: the instance is the first argument."""
         return self if owner is None else BoundDifferentiable(self, owner)
 
+    def with_options(self, options: Options) -> Differentiable:
+        """The same function with other options."""
+        made = of(self.__wrapped__, options)
+        assert isinstance(made, Differentiable)
+        return made
+
     def __repr__(self) -> str:
         return f"<differentiable {getattr(self.__wrapped__, '__qualname__', self.__wrapped__)}>"
 
@@ -223,9 +230,14 @@ class BoundDifferentiable(Calls):
 
     def __init__(self, function: Differentiable, owner: Any) -> None:
         self.function = function
+        self.options = function.options
         self.owner = owner
         functools.update_wrapper(self, function.__wrapped__)
         self.__wrapped__ = MethodType(function.__wrapped__, owner)
+
+    def with_options(self, options: Options) -> BoundDifferentiable:
+        """The same method with other options."""
+        return BoundDifferentiable(self.function.with_options(options), self.owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The user's method."""

@@ -5,6 +5,9 @@ keys        what the compiler specialises on in a value
 outside     data and objects that are found outside the function, at each call
 variants    one compiled signature
 collector   compiling without the cyclic garbage collector
+promotion   when a signature is compiled to C, and what serves until then
+background  the thread that compiles meanwhile
+floating    whether NumPy's settings let compiled code serve
 dispatcher  the compiled signatures of a function
 entry       the specialised function that serves the signature called last
 """

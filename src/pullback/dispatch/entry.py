@@ -14,13 +14,17 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable
+from time import perf_counter
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
+from pullback.backend.native.bridge import MISS
 from pullback.dispatch.binding import ABSENT, Header, entry_code
 from pullback.dispatch.checks import part_of
+from pullback.dispatch.floating import known, quiet
+from pullback.dispatch.floating import setting as now_set
 from pullback.dispatch.notes import note_place
 from pullback.dispatch.outside import MISSING
 from pullback.dispatch.variants import Variant
@@ -72,6 +76,8 @@ class _Entry:
         self.typeof = self.bind(type, "typeof")  # a parameter may be called `type`
         self.short = ""  # the name of what tells whether all arrays are short
         self.parts: list[str] = []  # conditions that functions are what they were
+        self.constants: list[str] = []  # conditions on values that are known when compiling
+        self.fetched: list[str] = []  # conditions that hold, and fetch what is outside
 
     def bind(self, obj: Any, stem: str) -> str:
         """A name for an object."""
@@ -96,7 +102,6 @@ class _Entry:
                 raise NoEntry
             self.guard(watch.guard)
         arguments = ", ".join([*self.header.names, *outside])
-        run = self.bind(self.variant.function("value_and_grad"), "run")
         used = self.bind(self.variant, "variant")
         pack = f"({arguments},)" if arguments else "()"
         missed = [
@@ -107,6 +112,7 @@ class _Entry:
         ]
         lines = [
             *self.defaults(fn, missed),
+            *self.native(arguments),
             "try:",
             f"    _pb_hit = {self.joined()}",
             f"except {self.bind((*MISSING, TypeError), 'missing')}:",  # no array of rank 0 has a length
@@ -114,7 +120,7 @@ class _Entry:
             "if not _pb_hit:",
             *missed,
             "try:",
-            f"    _pb_out = {run}({arguments})",
+            *self.run(arguments),
             "except Exception as _pb_error:",
             f"    {self.bind(note_place, 'note')}(_pb_error, {used}, {pack})",
             "    raise",
@@ -126,16 +132,47 @@ class _Entry:
 
     def joined(self) -> str:
         """All conditions, those first on which others rest."""
-        conditions = [
-            "not _pb_rest",
-            "not _pb_keywords",
-            f"{self.bind(tables, 'tables')}.generation == {self.variant.generation}",
-            *self.types,
-            *self.seen(),
-            *self.found,
-            *self.parts,
+        return _all([*self.called(), *self.types, *self.seen(), *self.found, *self.parts])
+
+    def called(self) -> list[str]:
+        """Conditions on the call and on the rules."""
+        generation = f"{self.bind(tables, 'tables')}.generation == {self.variant.generation}"
+        return ["not _pb_rest", "not _pb_keywords", generation]
+
+    def native(self, arguments: str) -> list[str]:
+        """Statements that have compiled code serve, where it does; it looks at the arguments itself."""
+        if not self.variant.promotion.possible:
+            return []
+        state, setting = self.bind(known, "known"), self.bind(now_set, "setting")
+        settings = f"({setting}() is {state}.setting or {self.bind(quiet, 'quiet')}())"
+        serves = ["_pb_native is not None", *self.called(), settings]
+        return [
+            f"_pb_native = {self.bind(self.variant.promotion, 'promotion')}.run",
+            "try:",
+            f"    _pb_hit = {_all([*serves, *self.constants, *self.fetched, *self.found, *self.parts])}",
+            f"except {self.bind(MISSING, 'missing')}:",
+            "    _pb_hit = False",
+            "if _pb_hit:",
+            f"    _pb_out = _pb_native({arguments})",
+            f"    if _pb_out is not {self.bind(MISS, 'missed')}:",
+            "        return _pb_out",
         ]
-        return "(" + "\n        and ".join(conditions) + ")"
+
+    def run(self, arguments: str) -> list[str]:
+        """Statements that run the generated function, and count its time where that is of interest."""
+        run = self.bind(self.variant.function("value_and_grad"), "run")
+        call = f"_pb_out = {run}({arguments})"
+        if not self.variant.promotion.counting:
+            return [f"    {call}"]
+        promotion, clock = self.bind(self.variant.promotion, "promotion"), self.bind(perf_counter, "clock")
+        return [
+            f"    if {promotion}.counting:",
+            f"        _pb_start = {clock}()",
+            f"        {call}",
+            f"        {promotion}.add({clock}() - _pb_start)",
+            "    else:",
+            f"        {call}",
+        ]
 
     def defaults(self, fn: FunctionType, missed: list[str]) -> list[str]:
         """Statements that put in the defaults of parameters that were not given, if they are still the defaults."""
@@ -175,12 +212,14 @@ class _Entry:
 
     def constant(self, value: Any, expression: str) -> None:
         if value is None or isinstance(value, bool | type | np.ufunc):
-            self.types.append(f"{expression} is {self.bind(value, 'object')}")
+            condition = f"{expression} is {self.bind(value, 'object')}"
         elif isinstance(value, int | str | float):
             kind, same = self.bind(type(value), "type"), self.bind(value, "object")
-            self.types.append(f"{self.typeof}({expression}) is {kind} and {expression} == {same}")
+            condition = f"{self.typeof}({expression}) is {kind} and {expression} == {same}"
         else:
             raise NoEntry
+        self.types.append(condition)
+        self.constants.append(condition)
 
     def seen(self) -> list[str]:
         """The condition that arrays are what they were last time, or fit as well."""
@@ -217,7 +256,9 @@ class _Entry:
                 raise NoEntry
             name = f"_pb_outside_{len(names)}"
             names.append(name)
-            self.value(param.tree, f"({name} := {self.path(outside.path)})", name)
+            found = f"({name} := {self.path(outside.path)})"
+            self.fetched.append(f"{found} is not {self.bind(ABSENT, 'absent')}")
+            self.value(param.tree, found, name)
         return names
 
     def path(self, path: Path) -> str:
@@ -316,6 +357,11 @@ class _Entry:
         elif floats:
             each.insert(0, f"{isfinite}({one_sum})")
         return " and ".join(each)
+
+
+def _all(conditions: list[str]) -> str:
+    """The expression that all conditions hold."""
+    return "(" + "\n        and ".join(conditions) + ")"
 
 
 def _extent(array: Any) -> Any:

@@ -16,6 +16,7 @@ from pullback.dispatch.finite import finite
 from pullback.dispatch.keys import outside_key
 from pullback.dispatch.notes import note_place
 from pullback.dispatch.outside import MISSING, Outside, Watch
+from pullback.dispatch.promotion import Promotion
 from pullback.ir.nodes import Param
 from pullback.pipeline import Compiled
 from pullback.rules.registry import generation
@@ -32,6 +33,7 @@ class Variant:
     generation: int
     written: tuple[int, ...]
     effects: bool  # the function does more than compute: it may run once only
+    promotion: Promotion  # of its value and gradient to the native target
     scalar: bool | None = (
         None  # its result is a real scalar: proved, to be looked at in each call; None: not asked yet
     )
@@ -84,8 +86,9 @@ class Variant:
     def run(self, form: str, values: Sequence[Any], guarded: bool = False) -> Any:
         """Call a generated function; an exception in it gets a note that shows the user's line."""
         function = self.function(form, guarded)
+        counted = form == "value_and_grad" and self.promotion.counting
         try:
-            return function(*values)
+            return self.promotion.timed(function, values) if counted else function(*values)
         except Exception as error:
             note_place(error, self, values)
             raise

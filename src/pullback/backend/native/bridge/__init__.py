@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from pullback.backend.native.bridge.raising import MISS
+from pullback.backend.native.bridge.raising import MISS, Failed, fail
 from pullback.backend.native.interface import Interface
 from pullback.errors import BuildFailed, NativeError
 
 __all__ = ["MISS", "bind", "kind"]
 
 Kind = Literal["extension", "ctypes"]
-Binder = Callable[[int, Interface, int, object], Callable[..., Any]]
+Binder = Callable[[int, Interface, int, object, Failed], Callable[..., Any]]
 
 
-def bind(library: Path, interface: Interface, *, threads: int = 0) -> Callable[..., Any]:
+def bind(
+    library: Path, interface: Interface, *, threads: int = 0, failed: Failed | None = None
+) -> Callable[..., Any]:
     """The entry of a library as a callable: of one object for each argument, it returns the tuple of results.
 
     If an argument is not what the interface says it returns `MISS`, and nothing has happened.  An error of the entry is
-    raised with the user's line.  `threads` is the most it may use; 0 is all cores.
+    raised with the user's line; or `failed(code, line, detail, message, pending)` says what is returned instead.
+    `threads` is the most it may use; 0 is all cores.  The attribute `calls` counts how often the entry has been run.
     """
-    return bind_with(_bridge()[1], library, interface, threads)
+    return bind_with(_bridge()[1], library, interface, threads, failed)
 
 
 def kind() -> Kind:
@@ -32,7 +35,9 @@ def kind() -> Kind:
     return _bridge()[0]
 
 
-def bind_with(binder: Binder, library: Path, interface: Interface, threads: int = 0) -> Callable[..., Any]:
+def bind_with(
+    binder: Binder, library: Path, interface: Interface, threads: int = 0, failed: Failed | None = None
+) -> Callable[..., Any]:
     """The entry of a library as a callable of one of the bridges."""
     try:
         loaded = ctypes.PyDLL(str(library))
@@ -40,7 +45,7 @@ def bind_with(binder: Binder, library: Path, interface: Interface, threads: int 
     except (OSError, AttributeError) as error:
         raise BuildFailed(f"a compiled library cannot be loaded: {error}") from error
     assert address is not None
-    return binder(address, interface, threads, loaded)
+    return binder(address, interface, threads, loaded, failed or partial(fail, interface))
 
 
 @lru_cache(maxsize=1)

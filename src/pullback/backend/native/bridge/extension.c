@@ -24,6 +24,7 @@ typedef struct {
     Operation *operations;
     Py_ssize_t number_args, number_results, number_operations, number_lengths;
     int64_t threads;
+    long long calls; /* how often the entry has been run */
 } Bound;
 
 static int64_t most_threads = 1; /* at most so many, whatever is asked; 1 in a fork */
@@ -217,17 +218,12 @@ static PyObject *pending(void) {
 #endif
 }
 
-/* Raise what an entry said; returns NULL. */
-static PyObject *raise(const Bound *bound, const pb_host *host) {
+/* An entry failed: the result of `fail`, which raises, or says what is returned instead. */
+static PyObject *failed(const Bound *bound, const pb_host *host) {
     PyObject *error = pending();
-    PyObject *made = PyObject_CallFunction(bound->fail, "ii(LLLL)zN", error != Py_None ? PB_HOST_ERROR : host->error,
-                                           host->line, (long long)host->detail[0], (long long)host->detail[1],
-                                           (long long)host->detail[2], (long long)host->detail[3], host->message, error);
-    if (made != NULL) { /* it always raises */
-        Py_DECREF(made);
-        PyErr_SetString(PyExc_SystemError, "a compiled function failed without an error");
-    }
-    return NULL;
+    return PyObject_CallFunction(bound->fail, "ii(LLLL)zN", error != Py_None ? PB_HOST_ERROR : host->error, host->line,
+                                 (long long)host->detail[0], (long long)host->detail[1], (long long)host->detail[2],
+                                 (long long)host->detail[3], host->message, error);
 }
 
 /* The tuple of results.  Arrays pass to it; those that are left when it fails are given back. */
@@ -253,7 +249,8 @@ static PyObject *run(Bound *bound, const pb_arg *in, pb_arg *out) {
     pb_host host = {bound, new_array, drop_array, call_operation, 1, 0, -1, {0, 0, 0, 0}, NULL};
     host.threads = bound->threads > 0 ? bound->threads : all_threads;
     if (host.threads > most_threads) host.threads = most_threads;
-    if (bound->entry(&host, in, out) != 0 || PyErr_Occurred()) return raise(bound, &host);
+    bound->calls++;
+    if (bound->entry(&host, in, out) != 0 || PyErr_Occurred()) return failed(bound, &host);
     return given(bound, out);
 }
 
@@ -326,6 +323,11 @@ static void bound_dealloc(PyObject *self) {
 
 static PyObject *bound_repr(PyObject *self) { return PyUnicode_FromFormat("<compiled %U>", ((Bound *)self)->name); }
 
+static PyMemberDef bound_members[] = {
+    {"calls", T_LONGLONG, offsetof(Bound, calls), READONLY, PyDoc_STR("How often the entry has been run.")},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyTypeObject Bound_Type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pullback.compiled",
     .tp_basicsize = sizeof(Bound),
@@ -337,6 +339,7 @@ static PyTypeObject Bound_Type = {
     .tp_doc = PyDoc_STR("A compiled entry: the tuple of its results, or MISS if an argument is not as specified."),
     .tp_traverse = bound_traverse,
     .tp_clear = bound_clear,
+    .tp_members = bound_members,
 };
 
 /* The operations of a tuple of (function, args, results). */

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pullback.backend.native import build, toolchain
-from pullback.backend.native.bridge.raising import MISS, fail
+from pullback.backend.native.bridge.raising import MISS, Failed
 from pullback.backend.native.bridge.threads import LIMITS
 from pullback.backend.native.interface import (
     KINDS,
@@ -79,10 +79,12 @@ def _set_threads(module: ModuleType) -> None:
     module.set_threads(LIMITS.usual, LIMITS.most)
 
 
-def binder(module: ModuleType) -> Callable[[int, Interface, int, object], Callable[..., Any]]:
+def binder(module: ModuleType) -> Callable[[int, Interface, int, object, Failed], Callable[..., Any]]:
     """The function that makes callables with the extension."""
 
-    def bind(address: int, interface: Interface, threads: int, keep: object) -> Callable[..., Any]:
+    def bind(
+        address: int, interface: Interface, threads: int, keep: object, failed: Failed
+    ) -> Callable[..., Any]:
         operations = tuple(
             (operation.fn, _packed(operation.args), _packed(operation.results))
             for operation in interface.operations
@@ -96,7 +98,7 @@ def binder(module: ModuleType) -> Callable[[int, Interface, int, object], Callab
             threads,
             keep,
             MISS,
-            partial(fail, interface),
+            failed,
         )
         return bound
 

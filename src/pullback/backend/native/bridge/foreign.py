@@ -22,7 +22,7 @@ import numpy as np
 from pullback.backend.native import build, toolchain
 from pullback.backend.native.bridge import memory
 from pullback.backend.native.bridge.operations import fresh, numbers, packed_as, writer
-from pullback.backend.native.bridge.raising import MISS, fail
+from pullback.backend.native.bridge.raising import MISS, Failed
 from pullback.backend.native.bridge.threads import LIMITS, allowed
 from pullback.backend.native.interface import (
     DTYPES,
@@ -109,10 +109,14 @@ def load() -> Any:
 class Bound:
     """A compiled entry as a callable."""
 
-    def __init__(self, address: int, interface: Interface, threads: int, keep: object) -> None:
+    def __init__(
+        self, address: int, interface: Interface, threads: int, keep: object, failed: Failed
+    ) -> None:
         self.interface = interface
         self.threads = threads
+        self.calls = 0
         self._keep = keep
+        self._failed = failed
         self._call = load()
         self._takers = tuple(map(_taker, interface.args))
         self._slots = "=" + "".join(map(_slot, interface.args))
@@ -158,10 +162,11 @@ class Bound:
                 ended = self._call(self._address, frame.address, packed, len(expected), 1)
         if ended == _MISSED:
             return MISS
+        self.calls += 1
         if frame.made:
             self._expect((*expected[: frame.fields.used], *frame.made)[:MOST_READY])
         if ended or frame.error is not None:
-            self._fail(frame)
+            return self._fail(frame)
         values = iter(self._out.unpack(frame.out))
         return tuple([write(values, frame.arrays) for write in self._writers])
 
@@ -174,12 +179,12 @@ class Bound:
         specs = self.interface.args
         return all(s.dtype == a.dtype for s, a in zip(specs, args, strict=True) if isinstance(s, ArraySpec))
 
-    def _fail(self, frame: _Frame) -> None:
+    def _fail(self, frame: _Frame) -> Any:
         fields = frame.fields
         if frame.error is not None:
-            fail(self.interface, HOST_ERROR, fields.line, (), None, frame.error)
+            return self._failed(HOST_ERROR, fields.line, (), None, frame.error)
         text = fields.message.decode("utf-8", "replace") if fields.message is not None else None
-        fail(self.interface, fields.error, fields.line, list(fields.detail), text, None)
+        return self._failed(fields.error, fields.line, tuple(fields.detail), text, None)
 
 
 _address = memory.address

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NoReturn, TypeAlias
 
 from pullback.backend.native.interface import ERRORS, HOST_ERROR, Interface
 from pullback.errors import CompilerError, add_place
@@ -19,6 +19,9 @@ class Miss:
 
 
 MISS: Final = Miss()
+
+# What is called with (code, line, detail, message, pending) where an entry fails; what it returns is the call's result.
+Failed: TypeAlias = Callable[[int, int, Sequence[int], str | None, BaseException | None], Any]
 
 
 def fail(

@@ -1,0 +1,26 @@
+"""A C module as a function: compiled (or found in the cache), loaded, and given the parameters of its function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pullback.backend.native import bridge
+from pullback.backend.native.build import shared_library
+from pullback.backend.native.driver import driver
+from pullback.backend.native.emit.module import Native
+
+
+def load(
+    native: Native, *, threads: int = 0, failed: Callable[..., Any] | None = None
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The function of a module, which returns MISS for arguments that its entry does not take; and the entry.
+
+    threads  the most it may use; 0 is all cores
+    failed   see `bridge.bind`
+
+    Raises NoCompiler or BuildFailed.
+    """
+    library = shared_library(native.source, name=native.interface.name)
+    entry = bridge.bind(library, native.interface, threads=threads, failed=failed)
+    return driver(native, entry), entry

@@ -1,0 +1,163 @@
+"""From the NumPy target to the native one: when a signature is compiled to C, and what serves its calls until then.
+
+    waiting ──▶ compiling ──▶ native          waiting: NumPy serves, and its time is counted
+       │             │           │
+       └─────────────┴───────────┴──▶ numpy    for good, with a reason
+
+With target="auto" a signature waits until its calls have taken as long as compiling may take; with "native" it is
+compiled at its first call, and what stands against it is raised.  A call looks at `run`, and at nothing else of this.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any, Literal
+
+from pullback.backend.native.bridge import MISS
+from pullback.backend.native.emit.errors import Untaken
+from pullback.backend.native.interface import ERRORS
+from pullback.backend.native.load import load
+from pullback.dispatch.background import submit
+from pullback.errors import NOWHERE, ArgumentError, Loc, NativeError, PullbackError, defect, is_defect
+from pullback.pipeline import Compiled, Options
+
+ENOUGH = 0.3  # seconds of NumPy after which native is compiled: about what compiling costs
+RECENT, TOO_MANY = 16, 8  # of so many last calls so many failed: native is given up
+
+Target = Literal["auto", "native", "numpy"]
+Status = Literal["waiting", "compiling", "native", "numpy"]
+TARGETS: tuple[Target, ...] = ("auto", "native", "numpy")
+
+
+def target_of(options: Options) -> Target:
+    """The target that is asked for: by PULLBACK_TARGET, else by the options.  Raises ArgumentError for another word."""
+    asked = os.environ.get("PULLBACK_TARGET", "")
+    word = asked or options.target
+    for target in TARGETS:
+        if word == target:
+            return target
+    which = f"PULLBACK_TARGET={asked}" if asked else f"target={word!r}"
+    raise ArgumentError(f"{which} is no target", hint='the targets are "auto", "native" and "numpy"')
+
+
+class Promotion:
+    """The native target of one compiled signature, for one form.
+
+    run       its function, which returns MISS for a call that NumPy must serve; None: NumPy serves
+    counting  whether the time of NumPy's calls is counted: `add` takes it
+    """
+
+    __slots__ = (
+        "_failures",
+        "_lock",
+        "bound",
+        "compiled",
+        "counting",
+        "error",
+        "form",
+        "run",
+        "spent",
+        "status",
+        "target",
+    )
+
+    def __init__(self, compiled: Compiled, form: str = "value_and_grad") -> None:
+        self.compiled = compiled
+        self.form = form
+        self.target = target_of(compiled.options)
+        self.run: Callable[..., Any] | None = None
+        self.bound: Any = None
+        self.spent = 0.0
+        self.status: Status = "waiting"
+        self.error: NativeError | None = None  # why native does not serve
+        self.counting = self.target == "auto"
+        self._failures: deque[int] = deque(maxlen=TOO_MANY)
+        self._lock = threading.Lock()
+        if self.target == "numpy":
+            self.status = "numpy"
+        elif compiled.options.debug:
+            self._give_up("debug=True runs in the interpreter of the IR")
+
+    @property
+    def possible(self) -> bool:
+        """Whether native may serve, now or later."""
+        return self.status != "numpy"
+
+    def add(self, seconds: float) -> None:
+        """NumPy has served a call, which took so long."""
+        self.spent += seconds
+        if self.spent > ENOUGH and self.counting:
+            self.counting = False
+            self.status = "compiling"
+            if not submit(self.compile):
+                self._give_up("this process is a fork, which compiles nothing in the background")
+
+    def timed(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """A call that NumPy serves, counted."""
+        start = perf_counter()
+        result = function(*values)
+        self.add(perf_counter() - start)
+        return result
+
+    def insist(self) -> None:
+        """With target="native", compile now.  Raises NativeError where native cannot serve."""
+        if self.target != "native" or self.status == "native":
+            return
+        with self._lock:
+            if self.status == "waiting":
+                self.compile()
+        if self.error is not None:
+            raise type(self.error)(self.error.reason, loc=self.error.loc, hint=self.error.hint)
+
+    def compile(self) -> None:
+        """Compile, and serve from now on; what stands against it is kept."""
+        try:
+            native = self.compiled.native(self.form)
+            threads = self.compiled.options.threads or 0
+            run, self.bound = load(native, threads=threads, failed=self._failed)
+        except Untaken as untaken:
+            self._give_up(f"C does not take {untaken.reason}", untaken.loc, _WAY_OUT)
+        except NativeError as error:
+            self.error = error
+        except Exception as error:
+            loc = self.compiled.lowered.function.loc
+            found = defect(error, loc) if is_defect(error) else error
+            self._give_up(_reason(found), loc, _WAY_OUT)
+        else:
+            self.run = run
+        self.status = "native" if self.run is not None else "numpy"
+
+    def _failed(
+        self, code: int, line: int, detail: Sequence[int], message: str | None, pending: BaseException | None
+    ) -> Any:
+        """A call ended with an error: NumPy serves it, and raises what is to be raised."""
+        if pending is not None and not isinstance(pending, Exception):
+            raise pending
+        now = self.bound.calls
+        self._failures.append(now)
+        often = len(self._failures) == TOO_MANY and now - self._failures[0] < RECENT
+        if often and self.target == "auto":
+            places = self.bound_places()
+            kind = type(pending) if pending is not None else ERRORS.get(code, Exception)
+            loc = places[line] if 0 <= line < len(places) else NOWHERE
+            self._give_up(f"{TOO_MANY} of its last {RECENT} calls ended in {kind.__name__}", loc)
+        return MISS
+
+    def bound_places(self) -> tuple[Loc, ...]:
+        """The places in the user's source that errors name."""
+        return self.compiled.native(self.form).interface.places
+
+    def _give_up(self, reason: str, loc: Loc = NOWHERE, hint: str = "") -> None:
+        self.error = NativeError(reason, loc=loc, hint=hint)
+        self.run, self.counting, self.status = None, False, "numpy"
+
+
+_WAY_OUT = 'target="auto" runs on NumPy what C does not take'
+
+
+def _reason(error: Exception) -> str:
+    return error.reason if isinstance(error, PullbackError) else str(error)
