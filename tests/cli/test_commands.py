@@ -26,7 +26,7 @@ def test_version_and_help(pullback: Run) -> None:
     assert bare.stderr == ""
 
 
-@pytest.mark.parametrize("command", ["compile", "source", "explain", "check", "rules", "bench"])
+@pytest.mark.parametrize("command", ["compile", "source", "explain", "check", "rules", "cache", "bench"])
 def test_every_command_has_help_with_examples(pullback: Run, command: str) -> None:
     for flag in ("--help", "-h"):
         text = pullback(command, flag).stdout

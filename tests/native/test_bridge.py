@@ -568,13 +568,13 @@ def test_nothing_leaks(make: Any) -> None:
     tracemalloc.start()
     calls(20)
     start = tracemalloc.get_traced_memory()[0]
-    calls(1000)
+    calls(200)
     gc.collect()
     grown = tracemalloc.get_traced_memory()[0] - start
     tracemalloc.stop()
-    assert grown < 20_000
+    assert grown < 10_000
     after = sys.getrefcount(x), sys.getrefcount(MISS), sys.getrefcount(F8), sys.getrefcount(None)
-    assert all(abs(a - b) < 20 for a, b in zip(after, before, strict=True)), (before, after)
+    assert all(abs(a - b) < 100 for a, b in zip(after, before, strict=True)), (before, after)
 
 
 def test_a_callable_goes(make: Any) -> None:

@@ -1,4 +1,4 @@
-"""The command line: `pullback compile`, `source`, `explain`, `check`, `rules`, `bench`.
+"""The command line: `pullback compile`, `source`, `explain`, `check`, `rules`, `cache`, `bench`.
 
 Its libraries are an extra, so nothing of them is imported before `main` runs.
 """

@@ -16,7 +16,7 @@ import pullback
 from pullback.cli.output import defect, fail, interrupted
 
 # The subcommands, each the function of its name in the module of its name; imported when they are asked for.
-COMMANDS = ("compile", "source", "explain", "check", "rules", "bench")
+COMMANDS = ("compile", "source", "explain", "check", "rules", "cache", "bench")
 
 
 class Commands(click.Group):

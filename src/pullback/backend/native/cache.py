@@ -232,9 +232,8 @@ def shrink(spared: Path | None = None) -> None:
     total = 0
     for path in place().iterdir():
         with contextlib.suppress(OSError):
-            found = path.stat()
-            total += found.st_size
-            if path.name.startswith(_UNFINISHED) and time.time() - found.st_mtime > OLD:
+            total += path.stat().st_size
+            if path.name.startswith(_UNFINISHED) and not _is_new(path):
                 _remove(path)
     if total > limit():
         _evict(int(limit() * KEPT), spared)
@@ -251,18 +250,24 @@ def _evict(most: int, spared: Path | None) -> None:
             _remove(entry.library.with_name(f"{entry.key}.json"))
             _remove(entry.library)
     for path in place().iterdir():
-        with contextlib.suppress(OSError):
-            stray = path.suffix == SUFFIX and path not in known
-            if stray and time.time() - path.stat().st_mtime > OLD:
-                _remove(path)
+        if path.suffix == SUFFIX and path not in known and not _is_new(path):
+            _remove(path)
 
 
 def clear() -> int:
-    """Remove everything; returns how many entries there were."""
+    """Remove everything but what another process may be building; returns how many entries there were."""
     number = len(entries())
     for path in place().iterdir():
-        _remove(path)
+        if not (path.name.startswith(_UNFINISHED) and _is_new(path)):
+            _remove(path)
     return number
+
+
+def _is_new(path: Path) -> bool:
+    """Whether a file or folder is so new that a process may still work with it."""
+    with contextlib.suppress(OSError):
+        return time.time() - path.stat().st_mtime <= OLD
+    return True
 
 
 def _remove(path: Path) -> None:

@@ -93,15 +93,6 @@ PB_ONCE pb_buffer *pb_new_buffer(pb_host *host, int32_t dtype, int64_t size, int
     return buffer;
 }
 
-/* Whether an array is the only name of a buffer that is as a new one of this dtype and shape would be: then a kernel
-   writes its result there, item by item after that item has been read. */
-PB_ONCE int pb_reusable(const pb_buffer *owner, const char *data, int32_t dtype, int32_t rank, const int64_t *n) {
-    if (!owner || owner->refs != 1 || owner->data != data || owner->dtype != dtype || owner->rank != rank) return 0;
-    for (int32_t k = 0; k < rank; k++)
-        if (owner->n[k] != n[k]) return 0;
-    return 1;
-}
-
 /* The strides of an array in C order. */
 PB_FORCED void pb_c_strides(int32_t rank, int64_t size, const int64_t *n, int64_t *s) {
     for (int32_t k = rank - 1; k >= 0; k--) {
@@ -120,18 +111,23 @@ PB_ONCE int pb_is_contiguous(int32_t rank, int64_t size, const int64_t *n, const
     return 1;
 }
 
-/* Whether an array has just this shape, in C order: one of the same items may be a transposed view. */
-PB_FORCED int pb_in_order(int32_t rank, int64_t size, const int64_t *shape, const int64_t *n, const int64_t *s) {
-    for (int32_t k = 0; k < rank; k++)
-        if (n[k] != shape[k]) return 0;
-    return pb_is_contiguous(rank, size, n, s);
-}
-
 /* How many items a shape has. */
 PB_FORCED int64_t pb_count(int32_t rank, const int64_t *n) {
     int64_t out = 1;
     for (int32_t k = 0; k < rank; k++) out *= n[k];
     return out;
+}
+
+/* Whether an array is the only name of a buffer, and is itself as a new array of this dtype and shape would be: then a
+   kernel writes its result there, item by item after that item has been read.  (A transposed view would not do: it may
+   be an operand too.  For the same reason no operand may be a view that does not count in `refs`.) */
+PB_ONCE int pb_reusable(const pb_buffer *owner, const char *data, int32_t dtype, int64_t size, int32_t rank, const int64_t *n, const int64_t *s,
+                        const int64_t *wanted) {
+    if (!owner || owner->refs != 1 || owner->data != data || owner->dtype != dtype) return 0;
+    if (owner->handle && owner->rank != rank) return 0;
+    for (int32_t k = 0; k < rank; k++)
+        if (n[k] != wanted[k] || (owner->handle && owner->n[k] != n[k])) return 0;
+    return pb_is_contiguous(rank, size, n, s) && pb_count(owner->rank, owner->n) == pb_count(rank, n);
 }
 
 /* Whether two shapes of one rank are the same. */

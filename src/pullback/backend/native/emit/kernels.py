@@ -278,7 +278,7 @@ class KernelEmitter:
         new, code, size = f"new_{name}", code_of(dtype), dtype.itemsize
         self._add(f"    pb_array{rank} {new} = {{0}};")
         head = (
-            f"if (pb_reusable({name}->owner, {name}->data, {code}, {rank}, {shape}) && pb_in_order({rank}, {size}, {shape}, {name}->n, {name}->s)) {new} = *{name}; else "
+            f"if (pb_reusable({name}->owner, {name}->data, {code}, {size}, {rank}, {name}->n, {name}->s, {shape})) {new} = *{name}; else "
             if reuse
             else ""
         )
