@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import signal
 import sys
 import threading
 import tracemalloc
@@ -17,6 +18,7 @@ import pytest
 from tests.native.subjects import B1, C16, F8, I8, bound, need_compiler
 
 from pullback.backend.native import bridge as native_bridge
+from pullback.backend.native import toolchain
 from pullback.backend.native.bridge import MISS, foreign, memory
 from pullback.backend.native.interface import (
     DTYPES,
@@ -138,6 +140,15 @@ ENTRY(large) {
     char *data;
     out[0].a.data = host->new_array(host, PB_FLOAT64, 2, shape, &data);
     if (!out[0].a.data) FAIL(PB_HOST_ERROR, 0);
+    return 0;
+}
+
+/* So many steps, by threads. */
+ENTRY(parallel) {
+    int64_t sum = 0;
+#pragma omp parallel for reduction(+ : sum) num_threads((int)host->threads)
+    for (int64_t i = 0; i < in[0].i; i++) sum += 1;
+    out[0].i = sum;
     return 0;
 }
 
@@ -612,11 +623,29 @@ def test_threads_are_as_many_as_asked(make: Any) -> None:
 def test_a_fork_uses_one_thread(make: Any) -> None:
     calls = make("threads", [], [INT], threads=4), make("threads", [], [INT])
     assert calls[0]() == (4,)
+    assert in_fork(lambda: [call() for call in calls] == [(1,), (1,)])
+    assert calls[0]() == (4,)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_parallel_loop_ends_in_a_fork(make: Any) -> None:
+    """OpenMP's threads are not there: with more than one thread it would wait for them."""
+    if not toolchain.find().openmp:
+        pytest.skip("no OpenMP")
+    call = make("parallel", [INT], [INT], threads=2)
+    assert call(1000) == (1000,)
+    assert in_fork(lambda: call(1000) == (1000,))
+    assert call(7) == (7,)
+
+
+def in_fork(holds: Callable[[], bool]) -> bool:
+    """Whether something holds in a fork of this process, which may take ten seconds."""
     child = os.fork()
     if child == 0:
-        os._exit(0 if [call() for call in calls] == [(1,), (1,)] else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert calls[0]() == (4,)
+        signal.alarm(10)
+        os._exit(0 if holds() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 # -- specs, and which bridge --

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import shlex
+import shutil
 import sys
 import textwrap
 import threading
@@ -208,6 +210,26 @@ def test_the_next_system_compiler_where_the_first_is_broken(
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     assert toolchain.find().command == (str(folder / "gcc"),)
+
+
+def test_a_disk_that_is_full(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**_: object) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    toolchain.find()
+    monkeypatch.setattr(cache.tempfile, "mkdtemp", full)
+    with pytest.raises(BuildFailed, match="No space left"):
+        build.shared_library(text(17))
+    monkeypatch.setenv("CC", f"{NAMED} -DUNTRIED")
+    with pytest.raises(NoCompiler, match="No space left"):
+        build.shared_library(text(17))
+
+
+def test_a_cache_that_somebody_removes(place: Path) -> None:
+    build.shared_library(text(18))
+    shutil.rmtree(place.parent)
+    assert value_of(build.shared_library(text(18))) == 18
+    assert cache.entries()
 
 
 def test_a_text_that_is_no_c(place: Path) -> None:

@@ -133,6 +133,7 @@ def write(path: Path, content: bytes) -> None:
 @contextmanager
 def workshop() -> Iterator[Path]:
     """A folder to build in, beside the entries; it goes afterwards."""
+    place().mkdir(mode=0o700, parents=True, exist_ok=True)  # somebody may have removed it
     folder = Path(tempfile.mkdtemp(dir=place(), prefix="build-"))
     try:
         yield folder

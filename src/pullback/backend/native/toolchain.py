@@ -145,7 +145,10 @@ def _kept(command: tuple[str, ...]) -> Toolchain | Outcome:
     known = _read(path, command)
     if known is not None:
         return known
-    found = _try(command)
+    try:
+        found = _try(command)
+    except OSError as error:  # there is no room to try it
+        found = Outcome(None, f"it cannot be tried: {error}")
     if isinstance(found, Toolchain):
         cache.write(path, json.dumps(asdict(found)).encode())
     return found
