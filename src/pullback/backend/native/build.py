@@ -24,6 +24,7 @@ from pullback.errors import BuildFailed
 SECONDS = 300.0  # for one text
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _FOLDERS = ("c", "bridge")  # where our headers are
+_RUNTIME = "runtime.h"  # what is compiled once, and linked with every text that includes it
 _locks = Locks()
 
 
@@ -43,13 +44,23 @@ def compiled(
     libraries: Sequence[str],
     compiler: toolchain.Toolchain,
     name: str,
+    *,
+    part: bool = False,
 ) -> Path:
-    """The library that a text makes with exactly these flags."""
+    """The library that a text makes with exactly these flags; as a `part`, what others are linked with."""
     headers = _headers(source)
     key = _key(source, headers, (*flags, *libraries), compiler)
     with _locks.of(key):  # threads that want the same text wait for the one that compiles it
         found = cache.lookup(key)
-        return found if found is not None else _build(key, source, headers, flags, libraries, compiler, name)
+        return found or _build(key, source, headers, flags, libraries, compiler, name, part)
+
+
+def _runtime(headers: dict[str, str], flags: Sequence[str], compiler: toolchain.Toolchain) -> tuple[str, ...]:
+    """Arguments that link a text with the routines that all texts share, which are compiled once."""
+    if _RUNTIME not in headers:
+        return ()
+    text = f'#define PB_MAKES_RUNTIME\n#include "{_RUNTIME}"\n'
+    return "-DPB_LINKED", os.fspath(compiled(text, flags, (), compiler, "what all share", part=True))
 
 
 def _key(source: str, headers: dict[str, str], flags: Sequence[str], compiler: toolchain.Toolchain) -> str:
@@ -96,6 +107,7 @@ def _build(
     libraries: Sequence[str],
     compiler: toolchain.Toolchain,
     name: str,
+    part: bool,
 ) -> Path:
     try:
         with cache.workshop() as folder:

@@ -14,8 +14,15 @@
 #define PB_MAX_RANK 8
 #define PB_HOST_BYTES 16384 /* arrays from this size on are the host's own: its allocator has huge pages */
 #define PB_FORCED static inline __attribute__((always_inline, unused))
+/* The routines of runtime.h: compiled with the module, or (PB_LINKED) once a machine and linked. */
+#if defined(PB_LINKED)
+#define PB_RUNTIME extern __attribute__((visibility("hidden")))
+#elif defined(PB_MAKES_RUNTIME)
+#define PB_RUNTIME __attribute__((visibility("hidden")))
+#else
+#define PB_RUNTIME static __attribute__((noinline, unused))
+#endif
 #define PB_ONCE static __attribute__((noinline, unused)) /* compiled once a module: its callers stay small */
-#define PB_SMALL static __attribute__((noinline, unused, optimize("O1"))) /* of any strides: seldom run */
 #define PB_COMPLEX(type, re, im) __builtin_complex((type)(re), (type)(im))
 
 /* Before a loop whose iterations do not depend on one another but for sums, which may be added in any order. */
@@ -26,7 +33,8 @@ typedef struct pb_buffer {
     int64_t refs;
     void *handle;  /* the host's array, or NULL where the items follow this header */
     char *data;
-    int32_t dtype;
+    int64_t room;  /* bytes */
+    int32_t dtype; /* with rank and n: what the host's array is */
     int32_t rank;
     int64_t n[PB_MAX_RANK];
 } pb_buffer;
@@ -43,54 +51,39 @@ PB_ARRAY_TYPE(6, 6)
 PB_ARRAY_TYPE(7, 7)
 PB_ARRAY_TYPE(8, 8)
 
+/* One name of a buffer less; the last frees it. */
+PB_RUNTIME void pb_free_buffer(pb_host *host, pb_buffer *buffer);
+/* A buffer for an array of a shape; NULL where there is no memory: the host's error is set. */
+PB_RUNTIME pb_buffer *pb_new_buffer(pb_host *host, int32_t dtype, int64_t size, int32_t rank, const int64_t *n);
+/* Whether the items stand one after the other in C order. */
+PB_RUNTIME int pb_is_contiguous(int32_t rank, int64_t size, const int64_t *n, const int64_t *s);
+/* The broadcast of a shape so far (`n`, of rank `rank`) with another of rank r <= rank; 0 where they do not fit. */
+PB_RUNTIME int pb_broadcast(int32_t rank, int64_t *n, int32_t r, const int64_t *m);
+/* The strides with which an array of rank r is walked along a space of rank `rank`: 0 along axes it is broadcast over.
+   An axis of the space of length one gets the stride that lets it be merged with the next. */
+PB_RUNTIME void pb_walk(int32_t rank, const int64_t *space, int32_t r, const int64_t *n, const int64_t *s, int64_t *out);
+/* Whether a loop that writes items of `a` and reads those of `b` could read one that it has written at another step. */
+PB_RUNTIME int pb_clash(int32_t rank_a, int64_t size_a, const char *a, const int64_t *na, const int64_t *sa, int32_t rank_b,
+                       int64_t size_b, const char *b, const int64_t *nb, const int64_t *sb);
+/* Replace the one -1 of a shape by what `count` items leave; whether the shape then has so many. */
+PB_RUNTIME int pb_fill_shape(int32_t rank, int64_t *n, int64_t count);
+/* Copy items of one size between two walks of a space. */
+PB_RUNTIME void pb_copy_items(int32_t rank, const int64_t *n, int64_t size, char *to, const int64_t *st, const char *from, const int64_t *sf);
+/* Hand an array over to the host: the host's own array where it is one as it is, else a copy. */
+PB_RUNTIME int pb_give(pb_host *host, int32_t dtype, int64_t size, int32_t rank, const char *data, pb_buffer *owner, const int64_t *n,
+                   const int64_t *s, pb_arg *out);
+
+/* Make an array of one that an operation of the host gave: its reference is taken over.  What the names held before is
+   given back.  The owner is NULL where there is no memory. */
+PB_RUNTIME void pb_adopt(pb_host *host, int32_t dtype, int32_t rank, const pb_arg *given, char **data, pb_buffer **owner, int64_t *n, int64_t *s);
+
 /* Another name of a buffer. */
 PB_FORCED void pb_retain(pb_buffer *buffer) {
     if (buffer) buffer->refs++;
 }
 
-/* One name of a buffer less; the last frees it. */
-PB_ONCE void pb_free_buffer(pb_host *host, pb_buffer *buffer) {
-    if (buffer->handle) host->drop_array(host, buffer->handle);
-    free(buffer);
-}
-
 PB_FORCED void pb_release(pb_host *host, pb_buffer *buffer) {
     if (buffer && --buffer->refs == 0) pb_free_buffer(host, buffer);
-}
-
-/* A buffer for an array of a shape; NULL where there is no memory: the host's error is set. */
-PB_ONCE pb_buffer *pb_new_buffer(pb_host *host, int32_t dtype, int64_t size, int32_t rank, const int64_t *n) {
-    int64_t bytes = size;
-    for (int32_t k = 0; k < rank; k++) {
-        if (n[k] < 0 || __builtin_mul_overflow(bytes, n[k], &bytes)) {
-            host->error = PB_VALUE_ERROR;
-            host->message = "negative or too large dimensions are not allowed";
-            return NULL;
-        }
-    }
-    host->error = PB_MEMORY_ERROR;
-    host->message = NULL;
-    pb_buffer *buffer;
-    if (bytes >= PB_HOST_BYTES) {
-        buffer = malloc(sizeof(pb_buffer));
-        if (!buffer) return NULL;
-        buffer->handle = host->new_array(host, dtype, rank, n, &buffer->data);
-        if (!buffer->handle) {
-            free(buffer);
-            host->error = PB_HOST_ERROR;
-            return NULL;
-        }
-    } else {
-        buffer = malloc(sizeof(pb_buffer) + (size_t)bytes);
-        if (!buffer) return NULL;
-        buffer->handle = NULL;
-        buffer->data = (char *)(buffer + 1);
-    }
-    buffer->refs = 1;
-    buffer->dtype = dtype;
-    buffer->rank = rank;
-    for (int32_t k = 0; k < rank; k++) buffer->n[k] = n[k];
-    return buffer;
 }
 
 /* The strides of an array in C order. */
@@ -101,16 +94,6 @@ PB_FORCED void pb_c_strides(int32_t rank, int64_t size, const int64_t *n, int64_
     }
 }
 
-/* Whether the items stand one after the other in C order. */
-PB_ONCE int pb_is_contiguous(int32_t rank, int64_t size, const int64_t *n, const int64_t *s) {
-    for (int32_t k = rank - 1; k >= 0; k--) {
-        if (n[k] == 0) return 1;
-        if (n[k] != 1 && s[k] != size) return 0;
-        size *= n[k];
-    }
-    return 1;
-}
-
 /* How many items a shape has. */
 PB_FORCED int64_t pb_count(int32_t rank, const int64_t *n) {
     int64_t out = 1;
@@ -118,102 +101,11 @@ PB_FORCED int64_t pb_count(int32_t rank, const int64_t *n) {
     return out;
 }
 
-/* Whether an array is the only name of a buffer, and is itself as a new array of this dtype and shape would be: then a
-   kernel writes its result there, item by item after that item has been read.  (A transposed view would not do: it may
-   be an operand too.  For the same reason no operand may be a view that does not count in `refs`.) */
-PB_ONCE int pb_reusable(const pb_buffer *owner, const char *data, int32_t dtype, int64_t size, int32_t rank, const int64_t *n, const int64_t *s,
-                        const int64_t *wanted) {
-    if (!owner || owner->refs != 1 || owner->data != data || owner->dtype != dtype) return 0;
-    if (owner->handle && owner->rank != rank) return 0;
-    for (int32_t k = 0; k < rank; k++)
-        if (n[k] != wanted[k] || (owner->handle && owner->n[k] != n[k])) return 0;
-    return pb_is_contiguous(rank, size, n, s) && pb_count(owner->rank, owner->n) == pb_count(rank, n);
-}
-
 /* Whether two shapes of one rank are the same. */
 PB_FORCED int pb_same_shape(int32_t rank, const int64_t *a, const int64_t *b) {
     for (int32_t k = 0; k < rank; k++)
         if (a[k] != b[k]) return 0;
     return 1;
-}
-
-/* The broadcast of a shape so far (`n`, of rank `rank`) with another of rank r <= rank; 0 where they do not fit. */
-PB_ONCE int pb_broadcast(int32_t rank, int64_t *n, int32_t r, const int64_t *m) {
-    for (int32_t k = 0; k < r; k++) {
-        int64_t *have = &n[rank - r + k];
-        if (*have == m[k] || m[k] == 1) continue;
-        if (*have != 1) return 0;
-        *have = m[k];
-    }
-    return 1;
-}
-
-/* The strides with which an array of rank r is walked along a space of rank `rank`: 0 along axes it is broadcast over.
-   An axis of the space of length one gets the stride that lets it be merged with the next. */
-PB_ONCE void pb_walk(int32_t rank, const int64_t *space, int32_t r, const int64_t *n, const int64_t *s, int64_t *out) {
-    for (int32_t k = rank - 1; k >= 0; k--) {
-        int32_t own = k - (rank - r);
-        if (space[k] == 1)
-            out[k] = k == rank - 1 ? 0 : out[k + 1] * space[k + 1];
-        else
-            out[k] = own < 0 || n[own] == 1 ? 0 : s[own];
-    }
-}
-
-/* Merge neighbouring axes that every operand walks as one: the merged ones come last, the others have length one.
-   `move`: a last axis of length one may change places with another (nothing is reduced along one of them). */
-PB_ONCE void pb_coalesce(int32_t rank, int64_t *n, int32_t count, int64_t *const *strides, int move) {
-    if (move && n[rank - 1] == 1) {
-        int32_t k = rank - 1;
-        while (k > 0 && n[k] == 1) k--;
-        for (int32_t j = 0; j < count; j++) strides[j][rank - 1] = strides[j][k];
-        n[rank - 1] = n[k];
-        if (k != rank - 1) n[k] = 1;
-        for (int32_t i = rank - 2; i >= k; i--)
-            for (int32_t j = 0; j < count; j++) strides[j][i] = strides[j][rank - 1] * n[rank - 1];
-    }
-    for (int32_t k = rank - 2; k >= 0; k--) {
-        int together = 1;
-        for (int32_t j = 0; j < count; j++)
-            if (strides[j][k] != strides[j][rank - 1] * n[rank - 1]) {
-                together = 0;
-                break;
-            }
-        if (!together) return;
-        n[rank - 1] *= n[k];
-        n[k] = 1;
-    }
-}
-
-/* The addresses between which the items of an array lie. */
-PB_ONCE void pb_extent(int32_t rank, int64_t size, const char *data, const int64_t *n, const int64_t *s, const char **low, const char **high) {
-    *low = data;
-    *high = data + size;
-    for (int32_t k = 0; k < rank; k++) {
-        if (n[k] == 0) {
-            *high = *low;
-            return;
-        }
-        if (s[k] < 0)
-            *low += (n[k] - 1) * s[k];
-        else
-            *high += (n[k] - 1) * s[k];
-    }
-}
-
-/* Whether a loop that writes items of `a` and reads those of `b` could read one that it has written at another step. */
-PB_ONCE int pb_clash(int32_t rank_a, int64_t size_a, const char *a, const int64_t *na, const int64_t *sa, int32_t rank_b,
-                       int64_t size_b, const char *b, const int64_t *nb, const int64_t *sb) {
-    if (a == b && rank_a == rank_b && size_a == size_b) {
-        int same = 1;
-        for (int32_t k = 0; k < rank_a; k++)
-            if (na[k] != nb[k] || (na[k] > 1 && sa[k] != sb[k])) same = 0;
-        if (same) return 0;
-    }
-    const char *low_a, *high_a, *low_b, *high_b;
-    pb_extent(rank_a, size_a, a, na, sa, &low_a, &high_a);
-    pb_extent(rank_b, size_b, b, nb, sb, &low_b, &high_b);
-    return low_a < high_b && low_b < high_a;
 }
 
 /* An index as a position from the front, or -1 where it is out of bounds. */
@@ -249,89 +141,9 @@ PB_FORCED int pb_shape_is_fine(int32_t rank, const int64_t *n) {
     return 1;
 }
 
-/* Replace the one -1 of a shape by what `count` items leave; whether the shape then has so many. */
-PB_ONCE int pb_fill_shape(int32_t rank, int64_t *n, int64_t count) {
-    int64_t known = 1;
-    int32_t open = -1;
-    for (int32_t k = 0; k < rank; k++) {
-        if (n[k] == -1 && open < 0)
-            open = k;
-        else if (n[k] < 0)
-            return 0;
-        else
-            known *= n[k];
-    }
-    if (open < 0) return known == count;
-    if (known == 0 || count % known) return 0;
-    n[open] = count / known;
-    return 1;
-}
-
-/* Copy items of one size between two walks of a space. */
-PB_ONCE void pb_copy_items(int32_t rank, const int64_t *n, int64_t size, char *to, const int64_t *st, const char *from, const int64_t *sf) {
-    if (rank == 0) {
-        memcpy(to, from, (size_t)size);
-        return;
-    }
-    if (rank == 1) {
-        if (st[0] == size && sf[0] == size) {
-            memcpy(to, from, (size_t)(size * n[0]));
-            return;
-        }
-        if (size == 8) {
-            for (int64_t i = 0; i < n[0]; i++) *(int64_t *)(to + i * st[0]) = *(const int64_t *)(from + i * sf[0]);
-            return;
-        }
-        for (int64_t i = 0; i < n[0]; i++) memcpy(to + i * st[0], from + i * sf[0], (size_t)size);
-        return;
-    }
-    for (int64_t i = 0; i < n[0]; i++) pb_copy_items(rank - 1, n + 1, size, to + i * st[0], st + 1, from + i * sf[0], sf + 1);
-}
-
-/* Hand an array over to the host: the host's own array where it is one as it is, else a copy. */
-PB_ONCE int pb_give(pb_host *host, int32_t dtype, int64_t size, int32_t rank, const char *data, pb_buffer *owner, const int64_t *n,
-                   const int64_t *s, pb_arg *out) {
-    if (owner && owner->handle && owner->data == data && owner->dtype == dtype && owner->rank == rank &&
-        pb_same_shape(rank, owner->n, n) && pb_is_contiguous(rank, size, n, s)) {
-        out->a.data = owner->handle;
-        owner->handle = NULL; /* it is the host's from here on */
-        return 1;
-    }
-    char *items;
-    void *handle = host->new_array(host, dtype, rank, n, &items);
-    if (!handle) {
-        host->error = PB_HOST_ERROR;
-        return 0;
-    }
-    int64_t t[PB_MAX_RANK];
-    pb_c_strides(rank, size, n, t);
-    pb_copy_items(rank, n, size, items, t, data, s);
-    out->a.data = handle;
-    return 1;
-}
-
-/* Make an array of one that an operation of the host gave: its reference is taken over.  What the names held before is
-   given back.  The owner is NULL where there is no memory. */
-PB_ONCE void pb_adopt(pb_host *host, int32_t dtype, int32_t rank, const pb_arg *given, char **data, pb_buffer **owner, int64_t *n, int64_t *s) {
-    pb_release(host, *owner);
-    pb_buffer *buffer = *owner = malloc(sizeof(pb_buffer));
-    if (!buffer) {
-        host->drop_array(host, given->a.handle);
-        return;
-    }
-    buffer->refs = 1;
-    buffer->handle = given->a.handle;
-    buffer->data = *data = given->a.data;
-    buffer->dtype = dtype;
-    buffer->rank = rank;
-    for (int32_t k = 0; k < rank; k++) {
-        n[k] = buffer->n[k] = given->a.shape[k];
-        s[k] = given->a.strides[k];
-    }
-}
-
 /* What generated code says often.  `host` and a label `fail` are in scope wherever these stand. */
 #define PB_RARE(test) __builtin_expect(!!(test), 0)
+#define PB_OFTEN(test) __builtin_expect(!!(test), 1)
 #define PB_FAIL(code, place, text) \
     do { \
         host->error = (code); \
@@ -372,5 +184,9 @@ PB_FORCED double pb_total_of(const pb_total *total) {
     double out = total->sum + total->lost;
     return out != out ? total->sum : out; /* infinities leave a NaN in what was lost */
 }
+
+#ifndef PB_LINKED
+#include "runtime.h"
+#endif
 
 #endif

@@ -1,18 +1,18 @@
-"""A kernel as two C functions: one for a row of its space, one that walks the rows.
+"""A kernel as C: a row function, a table of its operands, and a function that calls them.
 
-The row function is inlined twice: with the strides of contiguous items, which the compiler vectorises, and with any
-strides.  What is stored goes straight to its place where no other operand could see it too early, else through a
-temporary, as NumPy does.
+The row function takes rows of items that stand side by side; the compiler vectorises it.  The table goes to `pb_run`
+(c/kernels.h), which walks the space, packs what does not stand side by side, and stores through a temporary where
+another operand could see too early what is stored, as NumPy does.  A kernel of one axis whose operands all stand side
+by side and whose results have room is run at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pullback.backend.native.emit.element import ufunc_of
 from pullback.backend.native.emit.elements import Elements, Parts, Reduction, Sink, analyse
-from pullback.backend.native.emit.emitter import VALUE_ERROR
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import ArrayLeaf, Number, c_type, code_of, leaves_of
 from pullback.ir.kernel import Kernel
@@ -22,21 +22,46 @@ from pullback.styles.style import Array, same_length
 if TYPE_CHECKING:
     from pullback.backend.native.emit.module import ModuleEmitter
 
-CHUNK = 2048  # items whose sum is taken at once; their sums are added with what rounding loses
+_CHEAP = frozenset({
+    "add", "subtract", "multiply", "negative", "positive", "absolute", "square", "maximum", "minimum", "less", "greater",
+    "less_equal", "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not", "fabs", "conjugate",
+})  # fmt: skip
+_CALL_COST = 10  # of a function, where a sum costs one
 
 
 @dataclass(slots=True)
 class Operand:
     """A pointer that walks the space.
 
-    inner    its stride along the last axis where it is contiguous: the size of an item, or 0
+    name     in the row function; `array` is its parameter of the kernel's function
+    role     as c/kernels.h has it
+    inner    its stride along the last axis as the row function takes it: the size of an item, or 0
+    spans    it has the shape of the space
     """
 
     name: str
-    ctype: str
-    size: int
+    array: str
+    role: str
+    dtype: Any
+    rank: int
     inner: int
-    written: bool = False
+    spans: bool
+    reduction: Reduction | None = None
+
+    @property
+    def ctype(self) -> str:
+        """The C type of an item."""
+        return c_type(self.dtype)
+
+    @property
+    def sink(self) -> bool:
+        """Whether it is stored into."""
+        return self.role in ("PB_STORED", "PB_ADDED")
+
+    @property
+    def read(self) -> bool:
+        """Whether it is only read."""
+        return self.role == "PB_READ"
 
 
 @dataclass(slots=True)
@@ -53,13 +78,17 @@ class KernelEmitter:
     operands: list[Operand] = field(init=False)
 
     def text(self) -> list[str]:
-        """Its two functions."""
+        """All of it."""
         self.parts = analyse(self.kernel)
         self.rank = max(len(self.kernel.space), 1)
         self.operands = [*self._inputs(), *self._outputs()]
-        self._row(unit=True)
-        self._row(unit=False)
-        self._walk()
+        if not self.operands or (self._unshaped() and self.kernel.space):
+            raise Untaken("a kernel that makes its own shape")
+        self._structs()
+        self._row()
+        self._fold()
+        self._table()
+        self._function()
         return self.lines
 
     @property
@@ -67,70 +96,103 @@ class KernelEmitter:
         """Whether the shape of the space is an operand of its own."""
         return self.parts.shape is not None and not any(map(self._spans, self.parts.arrays))
 
+    def _unshaped(self) -> bool:
+        """Whether nothing tells the shape of the space."""
+        return (
+            not self.makes_shape
+            and not self.parts.arrays
+            and not any(x.sink and x.spans for x in self.operands)
+        )
+
+    def _spans(self, var: Var) -> bool:
+        axes, space = var.style.axes, self.kernel.space  # type: ignore[union-attr]
+        return axes is not None and len(axes) == len(space) > 0 and all(map(same_length, axes, space))
+
     # ------------------------------------------------------------------------------------------- operands
 
     def _inputs(self) -> list[Operand]:
-        return [self._operand(f"pb_x{k}", v) for k, v in enumerate(self.parts.arrays)]
+        return [self._operand(f"pb_x{k}", f"x{k}", v, "PB_READ") for k, v in enumerate(self.parts.arrays)]
 
-    def _operand(self, name: str, var: Var, written: bool = False) -> Operand:
+    def _operand(self, name: str, array: str, var: Var, role: str) -> Operand:
         (leaf,) = leaves_of(var.style)
         assert isinstance(leaf, ArrayLeaf) and isinstance(var.style, Array) and var.style.axes is not None
-        axes = var.style.axes
-        spread = not axes or (axes[-1] == 1 and self.kernel.space[-1] != 1)
-        size = leaf.dtype.itemsize
-        return Operand(name, c_type(leaf.dtype), size, 0 if spread else size, written)
+        axes, space = var.style.axes, self.kernel.space
+        spread = not axes or (axes[-1] == 1 and space[-1] != 1)
+        inner = 0 if spread else leaf.dtype.itemsize
+        return Operand(name, array, role, leaf.dtype, leaf.rank, inner, self._spans(var))
 
     def _outputs(self) -> list[Operand]:
-        out = []
-        for k, var in enumerate(self.parts.made):
-            out.append(self._operand(f"pb_o{k}", var, True))
+        out = [self._operand(f"pb_o{k}", f"o{k}", v, "PB_MADE") for k, v in enumerate(self.parts.made)]
         for k, sink in enumerate(self.parts.sinks):
-            dtype = sink.dtype
-            out.append(Operand(f"pb_w{k}", c_type(dtype), dtype.itemsize, dtype.itemsize, True))
-            if sink.adds:
-                out.append(Operand(f"pb_r{k}", c_type(dtype), dtype.itemsize, dtype.itemsize))
-        for k, reduction in self.parts.along():
-            size = reduction.dtype.itemsize
-            inner = 0 if self.rank - 1 in reduction.axes else size
-            out.append(Operand(f"pb_a{k}", c_type(reduction.dtype), size, inner, True))
+            alone = k == 0 and not self.parts.arrays and not self.makes_shape
+            tells = alone and sink.rank == len(self.kernel.space)
+            role = "PB_ADDED" if sink.adds else "PB_STORED"
+            out.append(Operand(f"pb_w{k}", f"d{k}", role, sink.dtype, sink.rank, sink.dtype.itemsize, tells))
+        for k, r in self.parts.along():
+            inner = 0 if self.rank - 1 in r.axes else r.dtype.itemsize
+            out.append(Operand(f"pb_a{k}", f"a{k}", "PB_REDUCED", r.dtype, r.rank, inner, False, r))
         return out
 
     # ------------------------------------------------------------------------------------------------ a row
 
-    def _row(self, unit: bool) -> None:
-        """One row: of contiguous items, or (`_any`) of items at any strides."""
-        arguments = ["int64_t pb_n"]
-        for x in self.operands:
-            arguments.append(f"{'' if x.written else 'const '}char *{x.name}")
-            if not unit:
-                arguments.append(f"int64_t {x.name}_s")
-        arguments += [f"{c_type(n.dtype)} {name}" for name, n in self.parts.numbers.items()]
-        if not unit:
-            arguments += [f"int {sink.name}_adds" for sink in self.parts.sinks if sink.adds]
-        arguments += [f"{self._accumulator(r)} *{r.name}" for _, r in self.parts.whole()]
-        kind, name = ("PB_ONCE", "row") if unit else ("PB_SMALL", "any")
-        self._add(f"{kind} void {self.name}_{name}({', '.join(arguments)}) {{")
+    def _structs(self) -> None:
+        """The numbers of a call, and what a block of rows sums up."""
+        if self.parts.numbers:
+            fields = " ".join(f"{c_type(n.dtype)} {name};" for name, n in self.parts.numbers.items())
+            self._add(f"typedef struct {{ {fields} }} {self.name}_numbers;")
+        if self.parts.whole():
+            fields = " ".join(f"{self._accumulator(r)} {r.name};" for _, r in self.parts.whole())
+            self._add(f"typedef struct {{ {fields} }} {self.name}_part;")
+            fields = " ".join(f"{self._holder(r)} {r.name};" for _, r in self.parts.whole())
+            self._add(f"typedef struct {{ {fields} }} {self.name}_all;")
+        for r in self.parts.reductions:
+            if self._local(r) and r.needs_items:
+                t, name = self._accumulator(r), f"{self.name}_{r.name}"
+                self._add(
+                    f"PB_PRAGMA(omp declare reduction({name} : {t} : omp_out = {r.combine('omp_out', 'omp_in')}) "
+                    f"initializer(omp_priv = {r.identity()}))"
+                )
+
+    def _row(self) -> None:
+        """Some rows of items."""
+        self._add(
+            f"PB_ONCE void {self.name}_row(int64_t pb_m, int64_t pb_n, char *const *pb_p, const int64_t *pb_s, const void *pb_c, void *pb_part) {{"
+        )
+        self._add("    (void)pb_c; (void)pb_part;")
+        for k, x in enumerate(self.operands):
+            self._add(f"    {'const ' if x.read else ''}char *{x.name} = pb_p[{k}];")
+        for name, n in self.parts.numbers.items():
+            self._add(f"    const {c_type(n.dtype)} {name} = ((const {self.name}_numbers *)pb_c)->{name};")
         sums = [r for r in self.parts.reductions if self._local(r)]
         for r in sums:
             self._add(f"    {self._accumulator(r)} pb_acc_{r.name} = {r.identity()};")
-        if unit:
-            simd = [f"pb_acc_{r.name}" for r in sums if r.adds]
-            self._add("    PB_ROW(" + (f"reduction(+ : {', '.join(simd)})" if simd else "") + ")")
-        self._add("    for (int64_t pb_k = 0; pb_k < pb_n; pb_k++) {")
-        for line in self._body(unit):
-            self._add(f"        {line}")
-        self._add("    }")
+        self._add("    for (int64_t pb_r = 0; pb_r < pb_m; pb_r++) {")
+        self._add(f"        PB_ROW({' '.join(filter(None, map(self._clause, sums)))})")
+        self._add("        for (int64_t pb_k = 0; pb_k < pb_n; pb_k++) {")
+        self.lines += [f"            {line}" for line in self._body()]
+        self._add("        }")
         for r in sums:
-            self._add(f"    {self._finish(r)}")
+            if not r.whole:
+                at = f"*({c_type(r.dtype)} *)pb_a{r.index}"
+                self._add(
+                    f"        {at} = {r.combine(at, f'pb_acc_{r.name}')}; pb_acc_{r.name} = {r.identity()};"
+                )
+        if self.rank > 1:
+            for k, x in enumerate(self.operands):
+                self._add(f"        {x.name} += pb_s[{k}];")
+        self._add("    }")
+        for _, r in self.parts.whole():
+            self._add(f"    (({self.name}_part *)pb_part)->{r.name} = pb_acc_{r.name};")
         self._add("}")
-        self._add("")
 
-    def _item(self, x: Operand, unit: bool) -> str:
+    def _clause(self, r: Reduction) -> str:
+        """The clause that lets the compiler reduce in an order of its own."""
+        sign = {"add": "+", "multiply": "*", "or": "|", "and": "&"}.get(r.kind, f"{self.name}_{r.name}")
+        return f"reduction({sign} : pb_acc_{r.name})"
+
+    def _item(self, x: Operand) -> str:
         """The item of an operand at this step of a row."""
-        const = "" if x.written else "const "
-        if not unit:
-            return f"*({const}{x.ctype} *)({x.name} + pb_k * {x.name}_s)"
-        return f"(({const}{x.ctype} *){x.name})[{'pb_k' if x.inner else 0}]"
+        return f"(({'const ' if x.read else ''}{x.ctype} *){x.name})[{'pb_k' if x.inner else 0}]"
 
     def _local(self, r: Reduction) -> bool:
         """Whether a row's items are all reduced to one."""
@@ -139,353 +201,187 @@ class KernelEmitter:
     def _accumulator(self, r: Reduction) -> str:
         return "double" if r.adds and r.dtype.name == "float32" else c_type(r.dtype)
 
-    def _finish(self, r: Reduction) -> str:
-        acc = f"pb_acc_{r.name}"
-        if r.whole:
-            return f"*{r.name} = {acc};"
-        at = f"*({c_type(r.dtype)} *)pb_a{r.index}"
-        return f"{at} = {r.combine(at, acc)};"
-
-    def _body(self, unit: bool) -> list[str]:
-        at = {x.name: self._item(x, unit) for x in self.operands}
+    def _body(self) -> list[str]:
+        at = {x.name: self._item(x) for x in self.operands}
         texts = {var: at[x.name] for var, x in zip(self.parts.arrays, self.operands, strict=False)}
         elements = Elements(self.parts, texts)
         out = elements.statements()
         for k, var in enumerate(self.parts.made):
             out.append(f"{at[f'pb_o{k}']} = {elements.of(var, _dtype(var))};")
         for k, sink in enumerate(self.parts.sinks):
-            out += self._stored(k, sink, elements, at, unit)
+            out.append(self._stored(sink, elements, at[f"pb_w{k}"]))
         for r in self.parts.reductions:
             acc = f"pb_acc_{r.name}" if self._local(r) else at[f"pb_a{r.index}"]
             out.append(f"{acc} = {r.combine(acc, elements.reduced(r))};")
         return out
 
-    def _stored(self, k: int, sink: Sink, elements: Elements, at: dict[str, str], unit: bool) -> list[str]:
+    def _stored(self, sink: Sink, elements: Elements, at: str) -> str:
         ctype, value = c_type(sink.dtype), elements.stored(sink)
-        if not sink.adds:
-            return [f"{at[f'pb_w{k}']} = {value};"]
-        added = f"({ctype})({at[f'pb_r{k}']} + {sink.name}_v)"
-        return [
-            f"const {ctype} {sink.name}_v = {value};",
-            f"{at[f'pb_w{k}']} = {added if unit else f'{sink.name}_adds ? {added} : {sink.name}_v'};",
-        ]
+        return f"{at} = ({ctype})({at} + {value});" if sink.adds else f"{at} = {value};"
 
-    # ----------------------------------------------------------------------------------------------- the walk
-
-    def _walk(self) -> None:
-        self._add(f"static int32_t {self.name}({', '.join(self._parameters())}) {{")
-        self._space()
-        self._add(f"    int64_t pb_total_n = pb_count({self.rank}, n);")
-        self._checks()
-        self._results()
-        self._sinks()
-        self._strides()
-        self._loops()
-        self._after()
-        self._end()
-        self._add("}")
-
-    def _parameters(self) -> list[str]:
-        out = ["pb_host *host"]
-        out += [f"const {_array_type(v)} *x{k}" for k, v in enumerate(self.parts.arrays)]
-        out += [f"{c_type(n.dtype)} {name}" for name, n in self.parts.numbers.items()]
-        out += ["const int64_t *shape"] * self.makes_shape
-        out += [f"const pb_array{s.rank} *d{k}" for k, s in enumerate(self.parts.sinks)]
-        out += [f"{_array_type(v)} *o{k}" for k, v in enumerate(self.parts.made)]
-        out += [f"{r.declared()} *a{r.index}" for r in self.parts.reductions]
-        return out
-
-    def _fail(self, code: int, message: str) -> str:
-        return (
-            f'{{ host->error = {code}; host->line = {self.place}; host->message = "{message}"; return 1; }}'
-        )
-
-    def _error(self, code: int, message: str) -> str:
-        """Leave after something has been made."""
-        return f'{{ host->error = {code}; host->message = "{message}"; goto fail; }}'
-
-    def _space(self) -> None:
-        """The lengths of the space, from the operands; they are checked as NumPy does."""
-        rank = self.rank
-        known = next((k for k, v in enumerate(self.parts.arrays) if self._spans(v)), None)
-        if known is not None:
-            lengths = ", ".join(f"x{known}->n[{k}]" for k in range(rank))
-        elif self.makes_shape:
-            self._add(
-                f"    if (PB_RARE(!pb_shape_is_fine({rank}, shape))) {self._fail(VALUE_ERROR, 'negative dimensions are not allowed')}"
-            )
-            lengths = ", ".join(f"shape[{k}]" for k in range(rank))
-        elif self._is_filled():
-            lengths = ", ".join(f"d0->n[{k}]" for k in range(rank))
-        elif not self.parts.arrays and self.kernel.space:
-            raise Untaken("a kernel that makes its own shape")
-        else:
-            lengths = ", ".join(str(a) if isinstance(a, int) else "1" for a in self.kernel.space) or "1"
-        self._add(f"    int64_t n[{rank}] = {{{lengths}}};")
-        for k, var in enumerate(self.parts.arrays):
-            if k == known:
-                continue
-            if known is not None and self._spans(var):
-                self._add(
-                    f"    if (PB_RARE(!pb_same_shape({rank}, n, x{k}->n))) {self._fail(VALUE_ERROR, 'operands could not be broadcast together')}"
-                )
-                continue
-            own = len(var.style.axes)  # type: ignore[union-attr, arg-type]
-            if own:
-                self._add(
-                    f"    if (PB_RARE(!pb_broadcast({rank}, n, {own}, x{k}->n))) {self._fail(VALUE_ERROR, 'operands could not be broadcast together')}"
-                )
-
-    def _is_filled(self) -> bool:
-        """Whether all that tells the shape is the place that a number goes to."""
-        sinks = self.parts.sinks
-        return not self.parts.arrays and bool(sinks) and len(self.kernel.space) == sinks[0].rank
-
-    def _spans(self, var: Var) -> bool:
-        axes = var.style.axes  # type: ignore[union-attr]
-        space = self.kernel.space
-        return (
-            bool(space)
-            and axes is not None
-            and len(axes) == len(space)
-            and all(map(same_length, axes, space))
-        )
-
-    def _results(self) -> None:
-        """New arrays for results; the buffer that a result had before serves again where nothing else uses it."""
-        for k, var in enumerate(self.parts.made):
-            self._new(f"o{k}", _dtype(var), len(var.style.axes), "n", reuse=True)  # type: ignore[union-attr, arg-type]
-        for k, r in self.parts.along():
-            kept = r.kept(self.rank)
-            self._add(f"    const int64_t m{k}[] = {{{', '.join(kept) or '1'}}};")
-            self._new(f"a{k}", r.dtype, r.rank, f"m{k}")
-            self._add(
-                f"    for (int64_t i = 0, c = pb_count({r.rank}, m{k}); i < c; i++) (({c_type(r.dtype)} *)new_a{k}.data)[i] = {r.identity()};"
-            )
-
-    def _checks(self) -> None:
-        """What may not be reduced over nothing."""
-        for r in self.parts.reductions:
-            if r.needs_items:
-                reduced = " && ".join([f"n[{k}] == 0" for k in r.axes]) if not r.whole else "pb_total_n == 0"
-                any_result = " && ".join(f"n[{k}] != 0" for k in range(self.rank) if k not in r.axes) or "1"
-                test = "pb_total_n == 0" if r.whole else f"({reduced}) && ({any_result})"
-                self._add(
-                    f"    if (PB_RARE({test})) {self._fail(VALUE_ERROR, f'zero-size array to reduction operation {r.function} which has no identity')}"
-                )
-
-    def _new(self, name: str, dtype: Any, rank: int, shape: str, reuse: bool = False) -> None:
-        new, code, size = f"new_{name}", code_of(dtype), dtype.itemsize
-        self._add(f"    pb_array{rank} {new} = {{0}};")
-        head = (
-            f"if (pb_reusable({name}->owner, {name}->data, {code}, {size}, {rank}, {name}->n, {name}->s, {shape})) {new} = *{name}; else "
-            if reuse
-            else ""
-        )
-        self._add(f"    {head}{{")
-        self._add(f"        {new}.owner = pb_new_buffer(host, {code}, {size}, {rank}, {shape});")
-        self._add(f"        if (PB_RARE(!{new}.owner)) goto fail;")
-        self._add(f"        {new}.data = {new}.owner->data;")
-        self._add(
-            f"        memcpy({new}.n, {shape}, sizeof {new}.n); pb_c_strides({rank}, {size}, {new}.n, {new}.s);"
-        )
-        self._add("    }")
-
-    def _kept(self) -> list[str]:
-        """The results that are arrays."""
-        return [f"o{k}" for k in range(len(self.parts.made))] + [f"a{k}" for k, _ in self.parts.along()]
-
-    def _end(self) -> None:
-        """Hand results over; after an error give back what was made."""
-        for name in self._kept():
-            self._add(f"    if (new_{name}.owner != {name}->owner) pb_release(host, {name}->owner);")
-            self._add(f"    *{name} = new_{name};")
-        self._add("    return 0;")
-        self._add("fail:")
-        self._add(f"    host->line = {self.place};")
-        for name in self._kept():
-            self._add(f"    if (new_{name}.owner != {name}->owner) pb_release(host, new_{name}.owner);")
-        for k in range(len(self.parts.sinks)):
-            self._add(f"    pb_release(host, t{k}.owner);")
-        self._add("    return 1;")
-
-    def _sinks(self) -> None:
-        """Where stored items go: straight to their places, or to a temporary."""
-        for k, sink in enumerate(self.parts.sinks):
-            rank, size = sink.rank, sink.dtype.itemsize
-            fits = f"pb_same_shape({rank}, n, d{k}->n)" if rank == len(self.kernel.space) else "0"
-            if not self.kernel.space and rank == 0:
-                fits = "1"
-            tests = [f"!{fits}"]
-            for j, var in enumerate(self.parts.arrays):
-                own, dtype = len(var.style.axes), _dtype(var)  # type: ignore[union-attr, arg-type]
-                tests.append(
-                    f"pb_clash({rank}, {size}, d{k}->data, d{k}->n, d{k}->s, {own}, {dtype.itemsize}, x{j}->data, x{j}->n, x{j}->s)"
-                )
-            self._add(f"    pb_array{max(len(self.kernel.space), 0)} t{k} = {{0}};")
-            self._add(f"    const int apart{k} = {' || '.join(tests)};")
-            self._add(f"    if (PB_RARE(apart{k})) {{")
-            self._add(
-                f"        t{k}.owner = pb_new_buffer(host, {code_of(sink.dtype)}, {size}, {len(self.kernel.space)}, n);"
-            )
-            self._add(f"        if (PB_RARE(!t{k}.owner)) goto fail;")
-            self._add(
-                f"        t{k}.data = t{k}.owner->data; memcpy(t{k}.n, n, sizeof t{k}.n); pb_c_strides({len(self.kernel.space)}, {size}, t{k}.n, t{k}.s);"
-            )
-            self._add("    }")
-
-    def _strides(self) -> None:
-        """How each operand walks the space."""
-        rank = self.rank
-        for x in self.operands:
-            self._add(f"    int64_t {x.name}_s[{rank}];")
-        for k, var in enumerate(self.parts.arrays):
-            own = len(var.style.axes)  # type: ignore[union-attr, arg-type]
-            self._add(
-                f"    const char *pb_x{k} = x{k}->data; pb_walk({rank}, n, {own}, x{k}->n, x{k}->s, pb_x{k}_s);"
-            )
-        for k, var in enumerate(self.parts.made):
-            own = len(var.style.axes)  # type: ignore[union-attr, arg-type]
-            self._add(
-                f"    char *pb_o{k} = new_o{k}.data; pb_walk({rank}, n, {own}, new_o{k}.n, new_o{k}.s, pb_o{k}_s);"
-            )
-        for k, sink in enumerate(self.parts.sinks):
-            own = len(self.kernel.space)
-            self._add(f"    char *pb_w{k} = apart{k} ? t{k}.data : d{k}->data;")
-            direct = (
-                f"pb_walk({rank}, n, {sink.rank}, d{k}->n, d{k}->s, pb_w{k}_s)"
-                if sink.rank <= rank
-                else "(void)0"
-            )
-            self._add(
-                f"    if (apart{k}) pb_walk({rank}, n, {own}, t{k}.n, t{k}.s, pb_w{k}_s); else {direct};"
-            )
-            if sink.adds:
-                self._add(
-                    f"    const char *pb_r{k} = pb_w{k}; memcpy(pb_r{k}_s, pb_w{k}_s, sizeof pb_r{k}_s);"
-                )
-        for k, r in self.parts.along():
-            self._add(f"    char *pb_a{k} = new_a{k}.data;")
-            self._add(f"    {{ int64_t s = {r.dtype.itemsize};")
-            for axis in reversed(range(rank)):
-                if axis in r.axes:
-                    self._add(f"      pb_a{k}_s[{axis}] = 0;")
-                else:
-                    self._add(f"      pb_a{k}_s[{axis}] = s; s *= n[{axis}];")
-            self._add("    }")
-
-    def _loops(self) -> None:
-        rank = self.rank
-        names = ", ".join(f"{x.name}_s" for x in self.operands)
-        if rank > 1 and self.operands:
-            self._add(
-                f"    {{ int64_t *const all[] = {{{names}}}; pb_coalesce({rank}, n, {len(self.operands)}, all, {int(not self.parts.along())}); }}"
-            )
-        for _, r in self.parts.whole():
-            self._add(f"    {self._holder(r)} {r.name}_all = {self._start(r)};")
-        last = rank - 1
-        unit = " && ".join(f"{x.name}_s[{last}] == {x.inner}" for x in self.operands) or "1"
-        apart = "".join(f" && !apart{k}" for k, s in enumerate(self.parts.sinks) if s.adds)
-        self._add(f"    const int unit = ({unit}){apart};")
-        self._add("    if (pb_total_n != 0) {")
-        indent = "        "
-        offsets = {x.name: x.name for x in self.operands}
-        for axis in range(last):
-            self._add(f"{indent}for (int64_t i{axis} = 0; i{axis} < n[{axis}]; i{axis}++)")
-            for name in offsets:
-                offsets[name] += f" + i{axis} * {name}_s[{axis}]"
-        chunked = any(r.adds for _, r in self.parts.whole())
-        if chunked:
-            self._add(f"{indent}for (int64_t c = 0; c < n[{last}]; c += {CHUNK}) {{")
-            self._add(f"{indent}    const int64_t m = n[{last}] - c < {CHUNK} ? n[{last}] - c : {CHUNK};")
-        else:
-            self._add(f"{indent}{{")
-            self._add(f"{indent}    const int64_t m = n[{last}];")
-        for _, r in self.parts.whole():
-            self._add(f"{indent}    {self._accumulator(r)} {r.name};")
-        for at_unit in (True, False):
-            self._add(f"{indent}    {self._row_call(at_unit, offsets, chunked)}")
-        for _, r in self.parts.whole():
-            self._add(f"{indent}    {self._gather(r)}")
-        self._add(f"{indent}}}")
-        self._add("    }")
-
-    def _row_call(self, unit: bool, offsets: Mapping[str, str], chunked: bool) -> str:
-        """The call of a row function."""
-        last, arguments = self.rank - 1, ["m"]
-        for x in self.operands:
-            arguments.append(offsets[x.name] + (f" + c * {x.name}_s[{last}]" if chunked else ""))
-            if not unit:
-                arguments.append(f"{x.name}_s[{last}]")
-        arguments += list(self.parts.numbers)
-        if not unit:
-            arguments += [f"!apart{k}" for k, s in enumerate(self.parts.sinks) if s.adds]
-        arguments += [f"&{r.name}" for _, r in self.parts.whole()]
-        return f"{'if (unit)' if unit else 'else'} {self.name}_{'row' if unit else 'any'}({', '.join(arguments)});"
+    # ------------------------------------------------------------------------------------------------- sums
 
     def _holder(self, r: Reduction) -> str:
         return "pb_total" if r.adds and r.dtype.kind == "f" else self._accumulator(r)
 
-    def _start(self, r: Reduction) -> str:
-        return "{0, 0}" if self._holder(r) == "pb_total" else r.identity()
+    def _fold(self) -> None:
+        """What a block has summed up goes to the rest."""
+        if not self.parts.whole():
+            return
+        self._add(f"static void {self.name}_fold(void *pb_all, const void *pb_part) {{")
+        self._add(f"    {self.name}_all *all = pb_all; const {self.name}_part *part = pb_part;")
+        for _, r in self.parts.whole():
+            if self._holder(r) == "pb_total":
+                self._add(f"    pb_add_total(&all->{r.name}, part->{r.name});")
+            else:
+                self._add(f"    all->{r.name} = {r.combine(f'all->{r.name}', f'part->{r.name}')};")
+        self._add("}")
 
-    def _gather(self, r: Reduction) -> str:
-        if self._holder(r) == "pb_total":
-            return f"pb_add_total(&{r.name}_all, {r.name});"
-        return f"{r.name}_all = {r.combine(f'{r.name}_all', r.name)};"
+    # ------------------------------------------------------------------------------------------------ the table
+
+    def _table(self) -> None:
+        for x in self.operands:
+            if x.reduction is not None:
+                self._add(f"static const {x.ctype} {self.name}_{x.name} = {x.reduction.identity()};")
+        self._add(f"static const pb_role {self.name}_roles[] = {{")
+        for x in self.operands:
+            tail = ""
+            if x.reduction is not None:
+                mask = sum(1 << k for k in x.reduction.axes)
+                tail = f", {int(x.reduction.keepdims)}, {mask}, &{self.name}_{x.name}"
+            self._add(
+                f"    {{{x.role}, {x.rank}, {code_of(x.dtype)}, {x.dtype.itemsize}, {x.inner}, {int(x.spans)}{tail}}},"
+            )
+        self._add("};")
+        whole = bool(self.parts.whole())
+        fold, part = (f"{self.name}_fold", f"sizeof({self.name}_part)") if whole else ("NULL", "0")
+        nonzero = int(any(r.needs_items for r in self.parts.reductions))
+        self._add(
+            f"static const pb_kernel {self.name}_table = {{{self.name}_row, {fold}, {self.name}_roles, {len(self.operands)}, "
+            f"{self.rank}, {len(self.kernel.space)}, {self.place}, {part}, {self._cost()}, {nonzero}, {int(bool(self.parts.along()))}}};"
+        )
+
+    def _cost(self) -> int:
+        """What an item costs, about."""
+        cost = len(self.operands)
+        for call in self.parts.elementwise:
+            ufunc = ufunc_of(call)
+            cost += 1 if ufunc is None or ufunc.__name__ in _CHEAP else _CALL_COST
+        return cost
+
+    # --------------------------------------------------------------------------------------------- the function
+
+    def _parameters(self) -> list[str]:
+        out = ["pb_host *host"]
+        out += [f"pb_array{x.rank} *{x.array}" for x in self.operands if x.read]
+        out += [f"{c_type(n.dtype)} {name}" for name, n in self.parts.numbers.items()]
+        out += ["const int64_t *shape"] * self.makes_shape
+        out += [f"pb_array{x.rank} *{x.array}" for x in self.operands if x.sink]
+        out += [f"pb_array{x.rank} *{x.array}" for x in self.operands if x.role == "PB_MADE"]
+        out += [f"{r.declared()} *a{r.index}" for r in self.parts.reductions]
+        return out
+
+    def _function(self) -> None:
+        self._add(f"static int32_t {self.name}({', '.join(self._parameters())}) {{")
+        numbers, all_ = "NULL", "NULL"
+        if self.parts.numbers:
+            self._add(f"    const {self.name}_numbers numbers = {{{', '.join(self.parts.numbers)}}};")
+            numbers = "&numbers"
+        if self.parts.whole():
+            starts = ", ".join(
+                "{0, 0}" if self._holder(r) == "pb_total" else r.identity() for _, r in self.parts.whole()
+            )
+            self._add(f"    {self.name}_all all = {{{starts}}};")
+            all_ = "&all"
+        self._add("    int64_t total;")
+        arrays = ", ".join(x.array for x in self.operands)
+        shape = self._shape()
+        run = f"pb_run(host, &{self.name}_table, (void *[]){{{arrays}}}, {shape}, {numbers}, &total, {all_})"
+        test = self._at_once()
+        if test:
+            self._add(f"    if (PB_OFTEN({' && '.join(test)})) {{")
+            self._direct(numbers)
+            self._add(f"    }} else if (PB_RARE({run})) return 1;")
+        else:
+            self._add(f"    if (PB_RARE({run})) return 1;")
+        self._after()
+        self._add("    return 0;")
+        self._add("}")
+
+    def _shape(self) -> str:
+        """The shape that the walk begins with, where one is told or known."""
+        if self.makes_shape:
+            return "shape"
+        known = [str(axis) if isinstance(axis, int) else "1" for axis in self.kernel.space]
+        if not self.parts.arrays or any(map(self._spans, self.parts.arrays)) or set(known) <= {"1"}:
+            return "NULL"
+        return f"(const int64_t[]){{{', '.join(known)}}}"
+
+    def _at_once(self) -> list[str]:
+        """The tests under which a kernel of one axis is run at once; none where it never is."""
+        kinds = {x.role for x in self.operands}
+        first = next((x for x in self.operands if x.read and x.rank == 1 and x.inner), None)
+        first = first or next((x for x in self.operands if x.spans and x.sink), None)
+        if len(self.kernel.space) != 1 or "PB_REDUCED" in kinds or first is None or self._needs():
+            return []
+        self._add(f"    const int64_t n = {first.array}->n[0];")
+        tests = ["n <= PB_BLOCK"]
+        for x in self.operands:
+            if not x.rank or not x.inner:
+                continue
+            if x.role == "PB_MADE":
+                tests.append(f"pb_ready({x.array}, {x.dtype.itemsize}, n)")
+                tests += [f"{x.array}->owner != {y.array}->owner" for y in self.operands if y.sink]
+                continue
+            tests += [f"{x.array}->n[0] == n"] * (x is not first)
+            tests.append(f"{x.array}->s[0] == {x.inner}")
+        for x in self.operands:
+            if x.sink:
+                for y in self.operands:
+                    if y.read:
+                        size = f"n * {y.inner}" if y.inner else str(y.dtype.itemsize)
+                        tests.append(
+                            f"pb_apart({x.array}->data, n * {x.inner}, {y.array}->data, {size}, {int(x.inner == y.inner)})"
+                        )
+        return tests
+
+    def _needs(self) -> bool:
+        return any(r.needs_items for r in self.parts.reductions) or any(
+            x.rank > 1 or (x.rank == 0 and not x.read) for x in self.operands
+        )
+
+    def _direct(self, numbers: str) -> None:
+        """Run the row function at once."""
+        for x in self.operands:
+            if x.role == "PB_MADE":
+                self._add(f"        {x.array}->n[0] = n; {x.array}->s[0] = {x.inner};")
+        at = ", ".join(f"{x.array}->data" for x in self.operands)
+        part = "NULL"
+        if self.parts.whole():
+            self._add(f"        {self.name}_part part;")
+            part = "&part"
+        self._add(f"        {self.name}_row(1, n, (char *[]){{{at}}}, NULL, {numbers}, {part});")
+        if self.parts.whole():
+            self._add(f"        {self.name}_fold(&all, &part);")
+        self._add("        total = n;")
 
     def _after(self) -> None:
-        """Results of whole reductions, means, and what went through temporaries."""
+        """Results of whole reductions, and means."""
         for k, r in self.parts.whole():
-            value = f"pb_total_of(&{r.name}_all)" if self._holder(r) == "pb_total" else f"{r.name}_all"
+            value = f"pb_total_of(&all.{r.name})" if self._holder(r) == "pb_total" else f"all.{r.name}"
             if r.mean:
-                value = f"({value} / pb_total_n)"
+                value = f"({value} / total)"
             self._add(f"    *a{k} = ({c_type(r.dtype)}){value};")
         for k, r in self.parts.along():
             if r.mean:
-                self._add(f"    {{ const int64_t all = pb_count({r.rank}, new_a{k}.n);")
+                self._add(f"    const int64_t left{k} = pb_count({r.rank}, a{k}->n);")
                 self._add(
-                    f"      for (int64_t i = 0; i < all; i++) (({c_type(r.dtype)} *)new_a{k}.data)[i] /= ({c_type(r.dtype)})(pb_total_n / all); }}"
+                    f"    for (int64_t i = 0; i < left{k}; i++) (({c_type(r.dtype)} *)a{k}->data)[i] /= ({c_type(r.dtype)})(total / left{k});"
                 )
-        for k, sink in enumerate(self.parts.sinks):
-            self._settle(k, sink)
-
-    def _settle(self, k: int, sink: Sink) -> None:
-        """Copy a temporary to where it belongs, broadcast."""
-        ctype, own = c_type(sink.dtype), len(self.kernel.space)
-        self._add(f"    if (PB_RARE(apart{k})) {{")
-        self._add(f"        int64_t s[{max(sink.rank, 1)}], b[{max(sink.rank, own, 1)}];")
-        self._add(f"        for (int32_t j = 0; j < {sink.rank}; j++) b[j] = d{k}->n[j];")
-        lead = own - sink.rank
-        for j in range(lead):
-            self._add(
-                f"        if (t{k}.n[{j}] != 1) {self._error(VALUE_ERROR, 'could not broadcast input array')}"
-            )
-        start, left = (lead, sink.rank) if lead > 0 else (0, own)
-        self._add(
-            f"        int fits = pb_broadcast({sink.rank}, b, {left}, t{k}.n + {start}) && pb_same_shape({sink.rank}, b, d{k}->n);"
-        )
-        self._add(f"        if (!fits) {self._error(VALUE_ERROR, 'could not broadcast input array')}")
-        self._add(f"        pb_walk({sink.rank}, d{k}->n, {left}, t{k}.n + {start}, t{k}.s + {start}, s);")
-        at, to, head = f"t{k}.data", f"d{k}->data", ""
-        for j in range(sink.rank):
-            head += f"for (int64_t i{j} = 0; i{j} < d{k}->n[{j}]; i{j}++) "
-            at += f" + i{j} * s[{j}]"
-            to += f" + i{j} * d{k}->s[{j}]"
-        self._add(
-            f"        (void)s; {head}*({ctype} *)({to}) {'+=' if sink.adds else '='} *({ctype} *)({at});"
-        )
-        self._add(f"        pb_release(host, t{k}.owner); t{k}.owner = NULL;")
-        self._add("    }")
+        self._add("    (void)total;")
 
     def _add(self, line: str) -> None:
         self.lines.append(line)
-
-
-def _array_type(var: Var) -> str:
-    (leaf,) = leaves_of(var.style)
-    assert isinstance(leaf, ArrayLeaf)
-    return f"pb_array{leaf.rank}"
 
 
 def _dtype(var: Var) -> Any:

@@ -43,7 +43,7 @@ from pullback.passes.known import drop_known
 from pullback.passes.lengths import settle_assumed
 from pullback.styles.style import Array, Dim, Scalar, Static
 
-HEADERS = ("pullback.h", "arrays.h", "lists.h", "maths.h", "products.h")
+HEADERS = ("pullback.h", "arrays.h", "kernels.h", "lists.h", "maths.h", "products.h")
 _WORDS = [
     "auto",
     "break",
