@@ -320,7 +320,7 @@ class KernelEmitter:
     def _at_once(self) -> list[str]:
         """The tests under which a kernel of one axis is run at once; none where it never is."""
         kinds = {x.role for x in self.operands}
-        first = next((x for x in self.operands if x.read and x.rank == 1 and x.inner), None)
+        first = next((x for x in self.operands if x.read and x.spans and x.inner), None)
         first = first or next((x for x in self.operands if x.spans and x.sink), None)
         if len(self.kernel.space) != 1 or "PB_REDUCED" in kinds or first is None or self._needs():
             return []
