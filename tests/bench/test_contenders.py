@@ -16,6 +16,7 @@ from pullback.bench.contender import FRESH, Contender
 from pullback.bench.peers import PEERS
 from pullback.bench.peers.compiled import compiler
 from pullback.bench.peers.memory import text
+from pullback.bench.plot import LOOKS
 from pullback.bench.process import Process, bound_to
 from pullback.bench.record import CaseRecord, Record
 from pullback.bench.session import Options, Session, contenders
@@ -51,7 +52,7 @@ def test_a_target_is_in_the_environment_of_its_process_only(monkeypatch: pytest.
 
 def test_both_targets_in_one_run(tmp_path: Path) -> None:
     found = find(tiny.write(tmp_path), ["tiny"], ["right"])
-    names = contenders(["pullback:numpy", "pullback:native"])
+    names = ["pullback:numpy", "pullback:native"]
     record = Session(Options(slot=0.05, compile_times=False), names).run(found)
     assert record.ours == ["pullback:numpy", "pullback:native"] and record.main == "pullback:native"
     assert [record.cases[0].entries[name].status for name in record.ours] == ["ok", "ok"]
@@ -63,6 +64,10 @@ def test_the_main_contender_of_a_record() -> None:
 
     assert of("pullback", "pullback:native", "jax") == "pullback"
     assert of("pullback:numpy", "jax") == "pullback:numpy"
+
+
+def test_each_contender_has_a_look_in_plots() -> None:
+    assert PEERS.keys() <= LOOKS.keys()
 
 
 # ------------------------------------------------------------------------------------------------------- threads
