@@ -73,7 +73,8 @@ class Toolchain:
     def flags(self) -> tuple[str, ...]:
         """The flags with which generated code is compiled."""
         parallel = ("-fopenmp",) if self.openmp else ()
-        return (*OPTIMISE, *self.native, *parallel, *SHARED)
+        vectorised = ("-DPB_LIBMVEC",) if self.mvec else ()
+        return (*OPTIMISE, *self.native, *parallel, *vectorised, *SHARED)
 
     @property
     def libraries(self) -> tuple[str, ...]:

@@ -7,9 +7,11 @@
  * How the coefficients were made, and errors and times as measured: docs/decisions/0011-vector-maths.md.
  *
  * What an emitter has to know:
- *   - pb_sin, pb_cos, pb_tan hold for every x, but call the library for |x| > PB_TRIG_MAX and are not vectorised.
- *     pb_sin_near etc. are; they are right for |x| <= PB_TRIG_MAX, infinities and NaN.
- *   - So with pb_fmod, pb_remainder, pb_floor_divide and their pb_fmod_near etc. (see maths_arith.h for where).
+ *   - pb_sin, pb_cos, pb_tan hold for every x. With -DPB_LIBMVEC and -lmvec gcc vectorises them by glibc's library;
+ *     without, far angles are a call and a loop is not vectorised. pb_sin_near etc. always are vectorised; they are
+ *     right for |x| <= PB_TRIG_MAX, infinities and NaN.
+ *   - pb_fmod, pb_remainder and pb_floor_divide call the library for extreme arguments, and are not vectorised; their
+ *     pb_fmod_near etc. are (see maths_arith.h for where they are right).
  *   - NumPy's operator ** with a Python number as exponent takes x * x for 2 and the square root for 0.5 (which differ
  *     from pb_pow in -0.0 and -inf); pb_pow is np.power. pb_whole_power is for constants from -3 to 7.
  *   - Integers (maths_integer.h) wrap; names end in the dtype. A negative exponent is the caller's to refuse.

@@ -96,18 +96,27 @@ PB_INLINE double pb_copysign(double x, double y) { return __builtin_copysign(x, 
 
 PB_INLINE float pb_copysignf(float x, float y) { return __builtin_copysignf(x, y); }
 
-/* p * 2^n where `rounded` is n + PB_ROUND and |n| <= 2046: two factors, so that a result that is
- * denormal is rounded once and only one that is too large becomes infinite. */
+/* p * 2^n where `rounded` is n + PB_ROUND and p is between 1/2 and 2: half of n is added to the exponent of p and the
+ * other half is a factor, so that a denormal result is rounded once. For |n| <= 2000; NaN may come out as a number. */
 PB_INLINE double pb_scale(double p, double rounded) {
-    uint64_t n = pb_bits(rounded) - (pb_bits(PB_ROUND) - 2048); /* n + 2048 */
-    uint64_t half = n >> 1;
-    return p * pb_from_bits((half - 1) << 52) * pb_from_bits((n - half - 1) << 52);
+    uint64_t n = pb_bits(rounded) << 52, half = (pb_bits(rounded) << 51) & 0xfff0000000000000u;
+    return pb_from_bits(pb_bits(p) + half) * pb_from_bits(n - half + 0x3ff0000000000000u);
 }
 
 PB_INLINE float pb_scalef(float p, float rounded) {
-    uint32_t n = pb_bitsf(rounded) - (pb_bitsf(PB_ROUNDF) - 256); /* n + 256 */
-    uint32_t half = n >> 1;
-    return p * pb_from_bitsf((half - 1) << 23) * pb_from_bitsf((n - half - 1) << 23);
+    uint32_t n = pb_bitsf(rounded) << 23, half = (pb_bitsf(rounded) << 22) & 0xff800000u;
+    return pb_from_bitsf(pb_bitsf(p) + half) * pb_from_bitsf(n - half + 0x3f800000u);
+}
+
+/* y, but 0 where x < low, and infinity or NaN where x is not below `high`: the ends of an exponential. */
+PB_INLINE double pb_ends(double x, double y, double low, double high) {
+    y = x < low ? 0.0 : y;
+    return x < high ? y : x + PB_INF;
+}
+
+PB_INLINE float pb_endsf(float x, float y, float low, float high) {
+    y = x < low ? 0.0f : y;
+    return x < high ? y : x + __builtin_inff();
 }
 
 /* 2^(n + shift) as a number, where `rounded` is n + PB_ROUND and -1022 <= n + shift <= 1023. */
@@ -131,28 +140,30 @@ typedef struct {
 #define PB_SQRT_HALF_BITS 0x3fe6a09e667f3bcdu
 #define PB_SQRT_HALF_BITSF 0x3f3504f3u
 
-/* The parts of a normal number. */
-PB_INLINE pb_parts pb_split_normal(double x) {
-    uint64_t bits = pb_bits(x) + (0x3ff0000000000000u - PB_SQRT_HALF_BITS);
+/* The parts of scaled / 2^(bias - 1023 - 2^52), which must be a normal number. */
+PB_INLINE pb_parts pb_split_scaled(double scaled, double bias) {
+    uint64_t bits = pb_bits(scaled) + (0x3ff0000000000000u - PB_SQRT_HALF_BITS);
     pb_parts parts;
-    parts.exponent = pb_from_bits((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1023);
+    parts.exponent = pb_from_bits((bits >> 52) | 0x4330000000000000u) - bias;
     parts.mantissa = pb_from_bits((bits & 0x000fffffffffffffu) + PB_SQRT_HALF_BITS);
     return parts;
 }
 
+PB_INLINE pb_parts pb_split_normal(double x) { return pb_split_scaled(x, 0x1p52 + 1023); }
+
 /* The parts of a positive finite number that may be denormal. */
 PB_INLINE pb_parts pb_split(double x) {
     int tiny = x < 0x1p-1022;
-    pb_parts parts = pb_split_normal(tiny ? x * 0x1p54 : x);
-    parts.exponent -= tiny ? 54.0 : 0.0;
-    return parts;
+    double scale = tiny ? 0x1p54 : 1.0, bias = tiny ? 0x1p52 + 1077 : 0x1p52 + 1023;
+    return pb_split_scaled(x * scale, bias);
 }
 
 PB_INLINE pb_partsf pb_splitf(float x) {
     int tiny = x < 0x1p-126f;
-    uint32_t bits = pb_bitsf(tiny ? x * 0x1p24f : x) + (0x3f800000u - PB_SQRT_HALF_BITSF);
+    float scale = tiny ? 0x1p24f : 1.0f, bias = tiny ? 151.0f : 127.0f;
+    uint32_t bits = pb_bitsf(x * scale) + (0x3f800000u - PB_SQRT_HALF_BITSF);
     pb_partsf parts;
-    parts.exponent = (float)((int32_t)(bits >> 23) - 127) - (tiny ? 24.0f : 0.0f);
+    parts.exponent = (float)(int32_t)(bits >> 23) - bias;
     parts.mantissa = pb_from_bitsf((bits & 0x007fffffu) + PB_SQRT_HALF_BITSF);
     return parts;
 }

@@ -20,22 +20,21 @@ PB_INLINE double pb_exp_rest(double r) {
     return pb_fma(r4, pb_fma(r4, e, pb_fma(r2, d, c)), pb_fma(r2, b, a));
 }
 
-/* 2^scale * e^x: the exponential with room at both ends. */
+/* 2^scale * e^x: the exponential with room at both ends, for -760 < x < 720. */
 PB_INLINE double pb_exp_scaled(double x, double scale) {
-    double bound = x > 712.0 ? 712.0 : x;
-    bound = bound < -748.0 ? -748.0 : bound;
-    double rounded = pb_fma(bound, PB_LOG2_E, PB_ROUND);
+    double rounded = pb_fma(x, PB_LOG2_E, PB_ROUND);
     double n = rounded - PB_ROUND;
-    double r = pb_fma(-n, PB_LN2_LOW, pb_fma(-n, PB_LN2_HIGH, bound));
+    double r = pb_fma(-n, PB_LN2_LOW, pb_fma(-n, PB_LN2_HIGH, x));
     double p = pb_fma(r * r, pb_exp_rest(r), r) + 1.0;
     return pb_scale(p, rounded + scale);
 }
 
 PB_INLINE double pb_sqrt(double x) { return __builtin_sqrt(x); }
 
-PB_INLINE double pb_exp(double x) { return pb_exp_scaled(x, 0.0); }
+/* Beyond the ends the general formula makes anything; what is chosen at last takes no time before. */
+PB_INLINE double pb_exp(double x) { return pb_ends(x, pb_exp_scaled(x, 0.0), -750.0, 710.0); }
 
-/* 2^shift * (e^x - 1), without a loss of digits where x is small: for x in [-60, 712]. The remainder of x has a
+/* 2^shift * (e^x - 1), without a loss of digits where x is small: for x in [-700, 710]. The remainder of x has a
  * low part too, and the largest terms are added first: about one rounding each. */
 PB_INLINE double pb_expm1_scaled(double x, int64_t shift) {
     double rounded = pb_fma(x, PB_LOG2_E, PB_ROUND);
@@ -55,40 +54,43 @@ PB_INLINE double pb_expm1_scaled(double x, int64_t shift) {
 }
 
 PB_INLINE double pb_expm1(double x) {
-    double bound = x > 710.0 ? 710.0 : x;
-    bound = bound < -60.0 ? -60.0 : bound;
-    double y = 2.0 * pb_expm1_scaled(bound, -1);
-    return __builtin_fabs(x) < 0x1p-54 ? x : y;
+    double y = 2.0 * pb_expm1_scaled(x, -1);
+    y = __builtin_fabs(x) < 0x1p-54 ? x : y;
+    y = x < -50.0 ? -1.0 : y;
+    return x < 710.0 ? y : x + PB_INF;
 }
 
 /* t / (2 + t) with t = e^(2|x|) - 1: this sign of the exponent makes an error of t smaller, not larger. */
 PB_INLINE double pb_tanh(double x) {
     double a = __builtin_fabs(x);
-    double t = pb_expm1_scaled(a > 20.0 ? 40.0 : 2.0 * a, 0);
-    return pb_copysign(t / (2.0 + t), x);
+    double t = pb_expm1_scaled(2.0 * a, 0);
+    double y = t / (2.0 + t);
+    return pb_copysign(a > 20.0 ? 1.0 : y, x);
 }
 
 /* The hyperbolic sine and cosine from h = (e^|x| - 1) / 2 and g = e^|x| / 2, which reach as far as they do. */
 PB_INLINE double pb_sinh(double x) {
     double a = __builtin_fabs(x);
-    double h = 2.0 * pb_expm1_scaled(a > 710.6 ? 710.6 : a, -2);
+    double h = 2.0 * pb_expm1_scaled(a, -2);
     double y = h + h / (h + h + 1.0);
     y = h < PB_INF ? y : h;
+    y = a < 710.5 ? y : a + PB_INF;
     return pb_copysign(a < 0x1p-28 ? a : y, x);
 }
 
 PB_INLINE double pb_cosh(double x) {
-    double g = pb_exp_scaled(__builtin_fabs(x), -1.0);
-    return g + 0.25 / g;
+    double a = __builtin_fabs(x);
+    double g = pb_exp_scaled(a, -1.0);
+    return a < 711.0 ? g + 0.25 / g : a + PB_INF;
 }
 
 /* log(1 + f) - f + f^2 / 2, from s = f / (2 + f) and f^2 / 2, for 1 + f in [sqrt(1/2), sqrt(2)). */
 PB_INLINE double pb_log_rest(double s, double half_square) {
-    double z = s * s, z2 = z * z;
+    double z = s * s, z2 = z * z, z4 = z2 * z2;
     double a = pb_fma(z, 0x1.9999999995273p-2, 0x1.5555555555558p-1);
     double b = pb_fma(z, 0x1.c71c62d5e53e0p-3, 0x1.2492492dfd86cp-2);
     double c = pb_fma(z, 0x1.39fdcceb4bb45p-3, 0x1.7462b91b8df65p-3);
-    double q = pb_fma(z2, pb_fma(z2, pb_fma(z2, 0x1.2b5f68a50d903p-3, c), b), a);
+    double q = pb_fma(z4, pb_fma(z2, 0x1.2b5f68a50d903p-3, c), pb_fma(z2, b, a));
     return s * pb_fma(z, q, half_square);
 }
 
@@ -163,11 +165,9 @@ PB_INLINE double pb_exp2_rest(double r) {
 }
 
 PB_INLINE double pb_exp2(double x) {
-    double bound = x > 1025.0 ? 1025.0 : x;
-    bound = bound < -1080.0 ? -1080.0 : bound;
-    double rounded = bound + PB_ROUND;
-    double r = bound - (rounded - PB_ROUND);
-    return pb_scale(pb_fma(r, pb_exp2_rest(r), 1.0), rounded);
+    double rounded = x + PB_ROUND;
+    double r = x - (rounded - PB_ROUND);
+    return pb_ends(x, pb_scale(pb_fma(r, pb_exp2_rest(r), 1.0), rounded), -1080.0, 1024.0);
 }
 
 /* A number as an unevaluated sum. */
@@ -212,12 +212,9 @@ PB_INLINE double pb_pow(double x, double y) {
     factor = factor < -0x1p70 ? -0x1p70 : factor;
     double e = factor * l.high;
     double e_low = pb_fma(factor, l.low, pb_product_error(factor, l.high, e));
-    double bound = e > 1100.0 ? 1100.0 : e;
-    bound = bound < -1100.0 ? -1100.0 : bound;
-    e_low = bound == e ? e_low : 0.0;
-    double rounded = bound + PB_ROUND;
-    double r = (bound - (rounded - PB_ROUND)) + e_low;
-    double power = pb_scale(pb_fma(r, pb_exp2_rest(r), 1.0), rounded);
+    double rounded = e + PB_ROUND;
+    double r = (e - (rounded - PB_ROUND)) + e_low;
+    double power = pb_ends(e, pb_scale(pb_fma(r, pb_exp2_rest(r), 1.0), rounded), -1080.0, 1025.0);
     double far = (a > 1.0) == (y > 0.0) ? PB_INF : 0.0; /* where the base is 0 or infinite */
     power = (a == 0.0) | (a == PB_INF) ? far : power;
     power = (x != x) | (y != y) ? x + y : power;

@@ -1,30 +1,26 @@
-/* The functions of maths.h for float: in float where that is enough, in double with short polynomials where an
- * intermediate needs more digits (circular functions, powers). */
+/* The functions of maths.h for float: in float where that is enough, in double where an intermediate needs more digits. */
 #ifndef PB_MATHS_FLOAT_H
 #define PB_MATHS_FLOAT_H
 
 #include "maths_bits.h"
 #include "maths_exp.h"
 #include "maths_inverse.h"
-#include "maths_trig.h"
 
 #define PB_LN2_HIGHF 0x1.62e4p-1f /* 15 bits */
 #define PB_LN2_LOWF 0x1.7f7d1cp-20f
 
 PB_INLINE float pb_expf(float x) {
-    float bound = x > 90.0f ? 90.0f : x;
-    bound = bound < -106.0f ? -106.0f : bound;
-    float rounded = pb_fmaf(bound, 0x1.715476p+0f, PB_ROUNDF);
+    float rounded = pb_fmaf(x, 0x1.715476p+0f, PB_ROUNDF);
     float n = rounded - PB_ROUNDF;
-    float r = pb_fmaf(-n, PB_LN2_LOWF, pb_fmaf(-n, PB_LN2_HIGHF, bound));
+    float r = pb_fmaf(-n, PB_LN2_LOWF, pb_fmaf(-n, PB_LN2_HIGHF, x));
     float r2 = r * r;
     float a = pb_fmaf(r, 0x1.555556p-3f, 0x1.0p-1f), b = pb_fmaf(r, 0x1.1110ep-7f, 0x1.5554eap-5f);
     float c = pb_fmaf(r, 0x1.a124f2p-13f, 0x1.6d4324p-10f);
     float q = pb_fmaf(r2, pb_fmaf(r2, c, b), a);
-    return pb_scalef(pb_fmaf(r2, q, r) + 1.0f, rounded);
+    return pb_endsf(x, pb_scalef(pb_fmaf(r2, q, r) + 1.0f, rounded), -105.0f, 89.0f);
 }
 
-/* 2^shift * (e^x - 1) for x in [-40, 90]: the same steps as for double. */
+/* 2^shift * (e^x - 1) for x in [-80, 89]: the same steps as for double. */
 PB_INLINE float pb_expm1_scaledf(float x, int32_t shift) {
     float rounded = pb_fmaf(x, 0x1.715476p+0f, PB_ROUNDF);
     float n = rounded - PB_ROUNDF;
@@ -39,16 +35,17 @@ PB_INLINE float pb_expm1_scaledf(float x, int32_t shift) {
 }
 
 PB_INLINE float pb_expm1f(float x) {
-    float bound = x > 89.0f ? 89.0f : x;
-    bound = bound < -30.0f ? -30.0f : bound;
-    float y = 2.0f * pb_expm1_scaledf(bound, -1);
-    return __builtin_fabsf(x) < 0x1p-25f ? x : y;
+    float y = 2.0f * pb_expm1_scaledf(x, -1);
+    y = __builtin_fabsf(x) < 0x1p-25f ? x : y;
+    y = x < -30.0f ? -1.0f : y;
+    return x < 89.0f ? y : x + __builtin_inff();
 }
 
 PB_INLINE float pb_tanhf(float x) {
     float a = __builtin_fabsf(x);
-    float t = pb_expm1_scaledf(a > 10.0f ? 20.0f : 2.0f * a, 0);
-    return pb_copysignf(t / (2.0f + t), x);
+    float t = pb_expm1_scaledf(2.0f * a, 0);
+    float y = t / (2.0f + t);
+    return pb_copysignf(a > 10.0f ? 1.0f : y, x);
 }
 
 /* log(1 + f) - f + f^2 / 2 from s = f / (2 + f) and f^2 / 2. */
@@ -101,15 +98,13 @@ PB_INLINE float pb_powf(float base, float exponent) {
     double factor = y > 0x1p40 ? 0x1p40 : y; /* beyond, the result is 0, 1 or infinity all the same */
     factor = factor < -0x1p40 ? -0x1p40 : factor;
     double e = factor * l;
-    double bound = e > 1000.0 ? 1000.0 : e;
-    bound = bound < -1000.0 ? -1000.0 : bound;
-    double rounded = bound + PB_ROUND;
-    double r = bound - (rounded - PB_ROUND), r2 = r * r;
+    double rounded = e + PB_ROUND;
+    double r = e - (rounded - PB_ROUND), r2 = r * r;
     double q0 = pb_fma(r, 0x1.ebfbe0460cc0bp-3, 0x1.62e42fefa39efp-1);
     double q1 = pb_fma(r, 0x1.3b2a1b516ca7fp-7, 0x1.c6b08d884527ep-5);
     double q2 = pb_fma(r, 0x1.44401fae30efep-13, 0x1.5d879e9962406p-10);
     double q = pb_fma(r2, pb_fma(r2, pb_fma(r2, 0x1.00a594fd058bap-16, q2), q1), q0);
-    double power = pb_fma(r, q, 1.0) * pb_power_of_two(rounded, 0);
+    double power = pb_ends(e, pb_fma(r, q, 1.0) * pb_power_of_two(rounded, 0), -1000.0, 1000.0);
     double far = (a > 1.0) == (y > 0.0) ? PB_INF : 0.0; /* where the base is 0 or infinite */
     power = (a == 0.0) | (a == PB_INF) ? far : power;
     power = (x != x) | (y != y) ? x + y : power;
@@ -118,35 +113,6 @@ PB_INLINE float pb_powf(float base, float exponent) {
     power = odd ? signed_power : power;
     power = (x < 0.0) & (a != PB_INF) & !whole & (y == y) ? PB_NAN : power;
     return (float)((y == 0.0) | (x == 1.0) ? 1.0 : power);
-}
-
-/* Sine and cosine of |x| <= PB_TRIG_MAX; a float has no angle so near to a multiple of pi/2 that one double is
- * too short for the remainder. */
-PB_INLINE float pb_circle_nearf(float angle, uint64_t quarter) {
-    double x = angle;
-    double rounded = pb_fma(x, 0x1.45f306dc9c883p-1, PB_ROUND);
-    double n = rounded - PB_ROUND;
-    double r = pb_fma(-n, 0x1.1a62633145c07p-54, pb_exact_remainder(n, 0x1.921fb54442d18p+0, x));
-    double z = r * r, z2 = z * z;
-    double s = pb_fma(z2, pb_fma(z, 0x1.6dbe082adbaaap-19, -0x1.a013a7938f137p-13),
-                      pb_fma(z, 0x1.11110def2dfd2p-7, -0x1.555555545e0abp-3));
-    double c = pb_fma(z2, pb_fma(z, -0x1.25244e1ab5639p-22, 0x1.a015c47d75aecp-16),
-                      pb_fma(z, -0x1.6c16bf54e70e2p-10, 0x1.5555555502cf4p-5));
-    s = pb_fma(z * r, s, r);
-    c = pb_fma(z2, c, pb_fma(z, -0.5, 1.0));
-    return (float)pb_quadrant(s, c, pb_bits(rounded) + quarter);
-}
-
-PB_INLINE float pb_sin_nearf(float x) { return __builtin_fabsf(x) < 0x1p-13f ? x : pb_circle_nearf(x, 0); }
-
-PB_INLINE float pb_cos_nearf(float x) { return pb_circle_nearf(x, 1); }
-
-PB_INLINE float pb_sinf(float x) {
-    return __builtin_expect(__builtin_fabsf(x) > (float)PB_TRIG_MAX, 0) ? __builtin_sinf(x) : pb_sin_nearf(x);
-}
-
-PB_INLINE float pb_cosf(float x) {
-    return __builtin_expect(__builtin_fabsf(x) > (float)PB_TRIG_MAX, 0) ? __builtin_cosf(x) : pb_cos_nearf(x);
 }
 
 /* The rest in double: half as many elements a vector, and the last digit right. */
@@ -160,8 +126,6 @@ PB_FLOAT_OF(pb_log2)
 PB_FLOAT_OF(pb_log10)
 PB_FLOAT_OF(pb_sinh)
 PB_FLOAT_OF(pb_cosh)
-PB_FLOAT_OF(pb_tan)
-PB_FLOAT_OF(pb_tan_near)
 PB_FLOAT_OF(pb_arcsin)
 PB_FLOAT_OF(pb_arccos)
 PB_FLOAT_OF(pb_arctan)
