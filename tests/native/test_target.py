@@ -16,7 +16,8 @@ import pytest
 from tests.native.subjects import need_compiler
 
 import pullback as pb
-from pullback.backend.native import toolchain
+from pullback import pipeline
+from pullback.backend.native import bridge, toolchain
 from pullback.dispatch import background, promotion
 from pullback.dispatch.promotion import Promotion
 from pullback.errors import ArgumentError, NativeError, NoCompiler
@@ -399,3 +400,59 @@ def test_copies_and_pickles_keep_the_target() -> None:
     again = pickle.loads(pickle.dumps(differentiable_loop))
     assert again.options.target == "native"
     same(again.grad(X, 2), differentiable_loop.grad(X, 2))
+
+
+# ----------------------------------------------------------------------------------------------- what is told
+
+
+def partly(x: Any) -> Any:
+    y = np.tanh(x) * x
+    print("told")
+    return np.sum(y)
+
+
+def test_explain_tells_the_target_and_what_is_fused() -> None:
+    native = pb.value_and_grad(wave, target="native")
+    native(X, SCALE)
+    told = native.explain(X, SCALE).target
+    assert (told.asked, told.serves, told.reason, told.untaken) == ("native", "native", "", ())
+    assert told.bridge == bridge.kind() and told.compiler == toolchain.find().version
+    assert [k.space for k in told.fused] == [("n",)] and "np.tanh" in told.fused[0].operations
+    assert str(told).startswith("target: native, called through ")
+    auto = pb.value_and_grad(wave).explain(X, SCALE)
+    assert auto.target.serves == "numpy" and "takes over" in auto.target.reason
+    assert auto.target.fused == told.fused and auto.as_dict()["target"]["fused"]
+    assert f"\n{auto.target}\n" in str(auto)
+    assert str(pb.value_and_grad(wave, target="numpy").explain(X, SCALE).target) == "target: numpy"
+
+
+def test_explain_names_the_line_that_c_does_not_take() -> None:
+    (line,) = pb.value_and_grad(partly).explain(X).target.untaken
+    assert line.file == __file__ and line.reason and line.line
+
+
+def test_the_c_source() -> None:
+    text = pb.value_and_grad(wave).source(X, SCALE, target="native")
+    assert text == pb.differentiable(wave).source(X, SCALE, target="c")
+    assert '#include "pullback.h"' in text and "wave_value_and_grad(pb_host" in text
+    with pytest.raises(NativeError):
+        pb.grad(partly).source(X, target="c")
+    with pytest.raises(ArgumentError, match="neither"):
+        pb.grad(wave).source(X, SCALE, target="rust")
+    own = pb.grad(lambda x, target: np.sum(x * target))
+    assert "def " in own.source(X, target=2.0)
+
+
+def test_stages_are_told() -> None:
+    seen = []
+    with pipeline.observing(lambda stage, _: seen.append(stage)):
+        pb.grad(lambda x: np.sum(x * 3.0), target="native")(X)
+    wanted = [
+        "native/lengths",
+        "native/lengths-optimized",
+        "native/joint",
+        "native/joint-optimized",
+        "fused",
+        "c",
+    ]
+    assert [s for s in seen if s in wanted] == wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
@@ -15,6 +16,7 @@ from pullback.api.pickling import by_name
 from pullback.api.representation import html_of
 from pullback.api.seeds import Shape, shape_of
 from pullback.dispatch.kept import kept_by
+from pullback.dispatch.promotion import c_source
 from pullback.dispatch.shipped import Shipped, shipped
 from pullback.dispatch.tracebacks import brief
 from pullback.dispatch.variants import Variant
@@ -139,24 +141,39 @@ class Calls:
     ) -> str:
         """The generated source for such arguments.
 
-        form  "pair" (primal and pullback) or "joint" (value and gradient in one function)
+        form    "pair" (primal and pullback) or "joint" (value and gradient in one function)
+        target  "numpy", or "native" (or "c") for the C of value and gradient; a function with a parameter of this name
+                gets it as its own, and the NumPy source is returned
+
+        Raises NativeError where C does not take the function.
         """
+        target = (
+            "numpy"
+            if "target" in inspect.signature(self.__wrapped__).parameters
+            else kwargs.pop("target", "numpy")
+        )
+        if target not in ("numpy", "native", "c"):
+            raise ArgumentError(f'target={target!r} is neither "numpy" nor "native"')
         if form not in ("pair", "joint"):
             raise ArgumentError(f'form={form!r} is neither "pair" nor "joint"')
         gradient = self._gradient(argnums, has_aux)
         variant, _ = gradient.find(gradient.bind(args, kwargs))
+        if target != "numpy":
+            return c_source(variant.compiled)
         return variant.compiled.generated("value_and_grad" if form == "joint" else "pullback").source
 
     @brief
     def explain(self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any) -> Explanation:
         """What the compiler decided, as data (`as_dict()` for JSON); `str` of it is the report.
 
-        Which rule served which call and why, which copies were inserted, what is saved for the pullback.  For the
-        sizes of what is saved the function is run once, unless it has effects.
+        Which rule served which call and why, which target serves and why, what runs as one loop, which copies were
+        inserted, what is saved for the pullback.  For the sizes of what is saved the function is run once, unless it
+        has effects.
         """
         gradient = self._gradient(argnums, has_aux)
         variant, values = gradient.find(gradient.bind(args, kwargs))
-        return explanation(variant.compiled, values, variant.residuals_of(values))
+        target = variant.promotion.report()
+        return explanation(variant.compiled, values, variant.residuals_of(values), target)
 
 
 class Differentiable(Calls):

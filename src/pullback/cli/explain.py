@@ -11,7 +11,9 @@ from rich.tree import Tree
 from pullback.api import differentiable
 from pullback.cli.loading import Subject, load, with_target
 from pullback.cli.output import console, print_json, users_code
+from pullback.dispatch.promotion import target_of
 from pullback.explain import Explanation, SiteReport, explanation
+from pullback.explain.target import target_report
 
 LEGEND = (
     "hop: where the rule was found: H0 the call as written, H1 broadcast, H2 the built-in generic rule, H3 the scalar "
@@ -52,6 +54,7 @@ def command(
     out.print(_sites(found))
     out.print(LEGEND)
     _traces(out, found)
+    out.print(Text("\n".join(["", *found.target.lines()])))
     _saved(out, found)
     out.print(
         Text("\n".join(["", *(str(c) for c in found.copies)]) if found.copies else "\nno array is copied")
@@ -60,7 +63,9 @@ def command(
 
 def _explanation(subject: Subject) -> Explanation:
     if subject.example is None:
-        return explanation(subject.compiled())
+        compiled = subject.compiled()
+        asked = target_of(compiled.options)
+        return explanation(compiled, target=target_report(compiled, asked, waits="C takes all of it"))
     wrt = subject.wrt[0] if len(subject.wrt) == 1 else subject.wrt
     gradient = differentiable(subject.target.fn)
     with users_code(f"`{subject.target.qualname}`"):

@@ -10,6 +10,7 @@ from rich.syntax import Syntax
 
 from pullback.cli.loading import Subject, load, with_target
 from pullback.cli.output import console, print_json
+from pullback.dispatch.promotion import c_source
 from pullback.errors import ArgumentError
 from pullback.pipeline import observing
 
@@ -21,6 +22,7 @@ _FORMS = {"joint": "value_and_grad", "pair": "pullback"}
 Examples:
   pullback source model.py:loss --sig "w: f8[n], x: f8[m, n], y: f8[m]"
   pullback source model.py:loss --example model.py:arguments --wrt w,y --form pair
+  pullback source model.py:loss --target c
   pullback source model.py:loss --stage list
   pullback source model.py:loss --stage joint/1.cse""",
 )
@@ -33,6 +35,14 @@ Examples:
     help="One function, or two.",
 )
 @click.option(
+    "--target",
+    "language",
+    type=click.Choice(["numpy", "c"]),
+    default="numpy",
+    show_default=True,
+    help="NumPy, or the C of the joint form.",
+)
+@click.option(
     "--stage", metavar="STAGE", help="The IR after a stage or pass: lower, primal, joint, ... or `list`."
 )
 def command(
@@ -42,31 +52,36 @@ def command(
     wrt: tuple[str, ...],
     has_aux: bool,
     form: str,
+    language: str,
     stage: str | None,
     as_json: bool,
 ) -> None:
-    """The generated NumPy source of the gradient of TARGET, or what any stage of the compiler made."""
+    """The generated NumPy source of the gradient of TARGET, or its C, or what any stage of the compiler made."""
     subject = load(target, sig, example, wrt, has_aux)
-    stages = stages_of(subject, form)
+    last = {"numpy": "source", "c": "c"}[language]
+    if language == "c" and form != "joint":
+        raise ArgumentError("--target c has the joint form alone", hint="leave out --form pair")
+    stages = stages_of(subject, form, language)
     facts: dict[str, object] = {
         "target": target,
         "signature": subject.declared.text,
         "wrt": list(subject.wrt),
         "form": form,
+        "language": language,
     }
     if stage == "list":
         _list(stages, facts, as_json)
         return
-    text = _stage(stages, stage or "source")
+    text = _stage(stages, stage or last)
     if as_json:
-        print_json({**facts, "stage": stage or "source", "text": text})
-    elif stage in (None, "source"):
-        show_source(text)
+        print_json({**facts, "stage": stage or last, "text": text})
+    elif stage in (None, "source", "c"):
+        show_source(text, "c" if (stage or last) == "c" else "python")
     else:
         click.echo(text)
 
 
-def stages_of(subject: Subject, form: str) -> dict[str, list[str]]:
+def stages_of(subject: Subject, form: str, language: str = "numpy") -> dict[str, list[str]]:
     """What each stage made, in order; several texts where a stage had several functions."""
     found: dict[str, list[str]] = {}
 
@@ -74,7 +89,11 @@ def stages_of(subject: Subject, form: str) -> dict[str, list[str]]:
         found.setdefault(stage, []).append(text())
 
     with observing(observe):
-        subject.compiled().generated(_FORMS[form])
+        compiled = subject.compiled()
+        if language == "c":
+            c_source(compiled)
+        else:
+            compiled.generated(_FORMS[form])
     return found
 
 
@@ -95,13 +114,13 @@ def _list(stages: dict[str, list[str]], facts: dict[str, object], as_json: bool)
         click.echo(f"{name:<24} {count:>6} lines")
 
 
-def show_source(text: str) -> None:
-    """Print Python source: in colour on a terminal, else as it is."""
+def show_source(text: str, language: str = "python") -> None:
+    """Print source: in colour on a terminal, else as it is."""
     out = console()
     if out.is_terminal and not out.no_color and out.color_system is not None:
         out.print(
             Syntax(
-                text.rstrip("\n"), "python", theme="ansi_dark", background_color="default", word_wrap=False
+                text.rstrip("\n"), language, theme="ansi_dark", background_color="default", word_wrap=False
             )
         )
     else:

@@ -7,6 +7,7 @@ go through all of them again and again: for long functions that takes as long as
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,8 +21,17 @@ class _Pauses:
         self.count = 0
         self.enabled = False
 
+    def forked(self) -> None:
+        """This process is a fork: the threads that were compiling are not there."""
+        if self.count and self.enabled:
+            gc.enable()
+        self.lock = threading.Lock()
+        self.count = 0
+
 
 _pauses = _Pauses()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pauses.forked)
 
 
 @contextmanager

@@ -22,7 +22,8 @@ from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.interface import ERRORS
 from pullback.backend.native.load import load
 from pullback.dispatch.background import submit
-from pullback.errors import NOWHERE, ArgumentError, Loc, NativeError, PullbackError, defect, is_defect
+from pullback.errors import NOWHERE, ArgumentError, NativeError, PullbackError, defect, is_defect
+from pullback.explain.target import TargetReport, target_report
 from pullback.pipeline import Compiled, Options
 
 ENOUGH = 0.3  # seconds of NumPy after which native is compiled: about what compiling costs
@@ -80,7 +81,7 @@ class Promotion:
         if self.target == "numpy":
             self.status = "numpy"
         elif compiled.options.debug:
-            self._give_up("debug=True runs in the interpreter of the IR")
+            self._give_up(NativeError("debug=True runs in the interpreter of the IR"))
 
     @property
     def possible(self) -> bool:
@@ -94,7 +95,8 @@ class Promotion:
             self.counting = False
             self.status = "compiling"
             if not submit(self.compile):
-                self._give_up("this process is a fork, which compiles nothing in the background")
+                text = "this process is a fork, which compiles nothing in the background"
+                self._give_up(NativeError(text))
 
     def timed(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
         """A call that NumPy serves, counted."""
@@ -120,13 +122,14 @@ class Promotion:
             threads = self.compiled.options.threads or 0
             run, self.bound = load(native, threads=threads, failed=self._failed)
         except Untaken as untaken:
-            self._give_up(f"C does not take {untaken.reason}", untaken.loc, _WAY_OUT)
+            self._give_up(untaken_error(untaken))
         except NativeError as error:
             self.error = error
         except Exception as error:
             loc = self.compiled.lowered.function.loc
             found = defect(error, loc) if is_defect(error) else error
-            self._give_up(_reason(found), loc, _WAY_OUT)
+            reason = found.reason if isinstance(found, PullbackError) else str(found)
+            self._give_up(NativeError(reason, loc=loc, hint=_WAY_OUT))
         else:
             self.run = run
         self.status = "native" if self.run is not None else "numpy"
@@ -141,23 +144,39 @@ class Promotion:
         self._failures.append(now)
         often = len(self._failures) == TOO_MANY and now - self._failures[0] < RECENT
         if often and self.target == "auto":
-            places = self.bound_places()
+            places = self.compiled.native(self.form).interface.places
             kind = type(pending) if pending is not None else ERRORS.get(code, Exception)
             loc = places[line] if 0 <= line < len(places) else NOWHERE
-            self._give_up(f"{TOO_MANY} of its last {RECENT} calls ended in {kind.__name__}", loc)
+            text = f"{TOO_MANY} of its last {RECENT} calls ended in {kind.__name__}"
+            self._give_up(NativeError(text, loc=loc))
         return MISS
 
-    def bound_places(self) -> tuple[Loc, ...]:
-        """The places in the user's source that errors name."""
-        return self.compiled.native(self.form).interface.places
+    def report(self) -> TargetReport:
+        """What serves now, and why."""
+        if self.status == "native":
+            return target_report(self.compiled, self.target, "native")
+        waits = {
+            "waiting": f"compiled C takes over once the calls have taken {ENOUGH} s",
+            "compiling": "C is being compiled",
+        }
+        return target_report(self.compiled, self.target, error=self.error, waits=waits.get(self.status, ""))
 
-    def _give_up(self, reason: str, loc: Loc = NOWHERE, hint: str = "") -> None:
-        self.error = NativeError(reason, loc=loc, hint=hint)
+    def _give_up(self, error: NativeError) -> None:
+        self.error = error
         self.run, self.counting, self.status = None, False, "numpy"
 
 
+def c_source(compiled: Compiled) -> str:
+    """The C of value and gradient.  Raises NativeError where C does not take the function."""
+    try:
+        return compiled.native("value_and_grad").source
+    except Untaken as untaken:
+        raise untaken_error(untaken) from None
+
+
+def untaken_error(untaken: Untaken) -> NativeError:
+    """What a user is told of something that C does not take."""
+    return NativeError(f"C does not take {untaken.reason}", loc=untaken.loc, hint=_WAY_OUT)
+
+
 _WAY_OUT = 'target="auto" runs on NumPy what C does not take'
-
-
-def _reason(error: Exception) -> str:
-    return error.reason if isinstance(error, PullbackError) else str(error)

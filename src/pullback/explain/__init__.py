@@ -1,4 +1,4 @@
-"""What the compiler decided, as data and as text: the rule of each call and why, copies inserted, values saved."""
+"""What the compiler decided, as data and as text: the rule of each call and why, target, copies, values saved."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pullback.explain.saved import AgainReport, SavedReport, saved_by
+from pullback.explain.target import NUMPY, TargetReport
 from pullback.pipeline import Compiled
 from pullback.rules.lookup import Decision, HopTrace
 
@@ -71,6 +72,7 @@ class Explanation:
     saved   what is saved for the pullback (in the pair)
     again   what the pullback computes or reads again instead
     lengths the letters in the styles of what is saved, as they are in the call that was asked about
+    target  which target serves the joint form and why, and what runs as one loop
     """
 
     function: str
@@ -79,6 +81,7 @@ class Explanation:
     saved: tuple[SavedReport, ...] = ()
     again: tuple[AgainReport, ...] = ()
     lengths: Mapping[str, int] = field(default_factory=dict)
+    target: TargetReport = NUMPY
 
     @property
     def size(self) -> int | None:
@@ -96,6 +99,7 @@ class Explanation:
             "again": [asdict(a) for a in self.again],
             "lengths": dict(self.lengths),
             "size": self.size,
+            "target": self.target.as_dict(),
         }
 
     def __str__(self) -> str:
@@ -105,7 +109,14 @@ class Explanation:
         rejected = [f"line {s.line}: {s.site}: {why}" for s in self.sites for why in s.rejected]
         if rejected:
             lines += ["", "looked at and not used:", *(f"  {text}" for text in rejected)]
-        lines += ["", *self._saved(), "", *([str(c) for c in self.copies] or ["no array is copied"])]
+        lines += [
+            "",
+            *self.target.lines(),
+            "",
+            *self._saved(),
+            "",
+            *([str(c) for c in self.copies] or ["no array is copied"]),
+        ]
         return "\n".join(lines)
 
     def _saved(self) -> list[str]:
@@ -131,7 +142,10 @@ def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def explanation(
-    compiled: Compiled, values: Sequence[Any] = (), residuals: Sequence[Any] | None = None
+    compiled: Compiled,
+    values: Sequence[Any] = (),
+    residuals: Sequence[Any] | None = None,
+    target: TargetReport = NUMPY,
 ) -> Explanation:
     """The explanation of a compilation; `values` and `residuals` of a call tell the sizes of what is saved."""
     generated = compiled.generated("value_and_grad")
@@ -140,7 +154,7 @@ def explanation(
     decisions = [*descents, *compiled.chosen.decisions.values()]
     saved = saved_by(compiled, values, residuals)
     sites = tuple(_report(d) for d in decisions)
-    return Explanation(compiled.name, sites, copies, saved.saved, saved.again, saved.lengths)
+    return Explanation(compiled.name, sites, copies, saved.saved, saved.again, saved.lengths, target)
 
 
 def _report(decision: Decision) -> SiteReport:

@@ -1,0 +1,147 @@
+"""Which target serves a function and why, and what of it runs as one loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from pullback.backend.native import bridge, toolchain
+from pullback.backend.native.emit.errors import Untaken
+from pullback.errors import Loc, NativeError
+from pullback.passes.fuse import kernels_of
+from pullback.pipeline import Compiled
+
+
+@dataclass(frozen=True, slots=True)
+class UntakenReport:
+    """What C does not take: the user's line and its text, and why."""
+
+    line: int
+    reason: str
+    text: str = ""
+    file: str = ""
+
+    def __str__(self) -> str:
+        place = f"line {self.line}: {self.text}: " if self.line and self.text else ""
+        return f"{place}{self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelReport:
+    """Operations that run as one loop: the name, the user's line, the operations in order, the axes of the loop."""
+
+    name: str
+    line: int
+    operations: tuple[str, ...]
+    space: tuple[str, ...]
+    file: str = ""
+
+    def __str__(self) -> str:
+        place = f"line {self.line}: " if self.line else ""
+        return f"{place}{self.name}: {', '.join(self.operations)} over [{', '.join(self.space)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReport:
+    """The target of value and gradient.
+
+    asked     "auto", "native" or "numpy"
+    serves    "native" or "numpy": what serves a call now
+    reason    why NumPy serves; "" where it is what was asked for, or native serves
+    untaken   what C does not take
+    fused     what runs as one loop in C
+    bridge    how C is called: "extension" or "ctypes"; "" where it is not
+    compiler  what compiled it; "" where nothing has been compiled
+    """
+
+    asked: str
+    serves: Literal["native", "numpy"] = "numpy"
+    reason: str = ""
+    untaken: tuple[UntakenReport, ...] = ()
+    fused: tuple[KernelReport, ...] = ()
+    bridge: str = ""
+    compiler: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as dicts, lists and texts."""
+        plain = ("asked", "serves", "reason", "bridge", "compiler")
+        rows = {"untaken": [asdict(u) for u in self.untaken], "fused": [asdict(k) for k in self.fused]}
+        return {**{name: getattr(self, name) for name in plain}, **rows}
+
+    def lines(self) -> list[str]:
+        """The report."""
+        head = f"target: {self.serves}"
+        if self.serves == "native":
+            means = {"extension": "an extension", "ctypes": "ctypes"}[self.bridge]
+            head += f", called through {means}, compiled by {self.compiler}"
+        elif self.reason:
+            head += f"; {self.reason}"
+        lines = [head, *(f"  {u}" for u in self.untaken)]
+        if self.fused:
+            lines += ["runs as one loop each, in C:", *(f"  {k}" for k in self.fused)]
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+NUMPY = TargetReport("numpy")
+
+
+@dataclass(slots=True)
+class _Found:
+    untaken: list[UntakenReport] = field(default_factory=list)
+    fused: list[KernelReport] = field(default_factory=list)
+    reason: str = ""
+
+
+def target_report(
+    compiled: Compiled,
+    asked: str,
+    serves: Literal["native", "numpy"] = "numpy",
+    error: NativeError | None = None,
+    waits: str = "",
+) -> TargetReport:
+    """The report on a compilation.
+
+    error  why native does not serve, where that is known
+    waits  what native waits for, where nothing stands against it
+    """
+    if asked == "numpy":
+        return NUMPY
+    found = _found(compiled)
+    reason = ""
+    if serves == "numpy":
+        reason = found.reason or (waits if error is None else _in_one_line(error))
+    how, compiler = (bridge.kind(), toolchain.find().version) if serves == "native" else ("", "")
+    return TargetReport(asked, serves, reason, tuple(found.untaken), tuple(found.fused), how, compiler)
+
+
+def _found(compiled: Compiled) -> _Found:
+    """What C takes and what not, whether or not it has been compiled."""
+    found = _Found()
+    try:
+        native = compiled.native("value_and_grad")
+    except Untaken as untaken:
+        found.reason = "C does not take it:"
+        found.untaken.append(_untaken(untaken.reason, untaken.loc))
+    except Exception as error:
+        found.reason = str(error).splitlines()[0]
+    else:
+        for kernel in kernels_of(native.function):
+            where = kernel.loc
+            found.fused.append(
+                KernelReport(kernel.name, where.line, kernel.operations, kernel.space, where.file)
+            )
+    return found
+
+
+def _untaken(reason: str, loc: Loc) -> UntakenReport:
+    return UntakenReport(loc.line, reason, loc.text.strip(), loc.file)
+
+
+def _in_one_line(error: NativeError) -> str:
+    parts: Sequence[str] = [line.strip() for line in error.reason.splitlines()]
+    place = "" if error.loc is None or not error.loc.line else f" (line {error.loc.line})"
+    return " ".join(parts) + place
