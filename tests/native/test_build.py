@@ -12,11 +12,12 @@ import textwrap
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.native.subjects import need_compiler
 
-from pullback.backend.native import build, cache, toolchain
+from pullback.backend.native import build, cache, process, toolchain
 from pullback.errors import BuildFailed, NoCompiler
 
 need_compiler()
@@ -37,6 +38,7 @@ def value_of(library: Path) -> int:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache of the test's own; what is known of compilers is in it."""
     known = [p for p in cache.place().glob("compiler-*.json")]
+    monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(cache.place() / cache.ZIG))
     monkeypatch.setenv("PULLBACK_CACHE_DIR", str(tmp_path / "cache"))
     for record in known:
         cache.write(cache.place() / record.name, record.read_bytes())
@@ -111,6 +113,25 @@ def test_what_the_compiler_can_do_is_used(place: Path) -> None:
         assert value_of(build.shared_library(text(4).replace("return 4;", PARALLEL))) == 36
     if found.mvec:
         assert value_of(build.shared_library(DECLARED + text(5).replace("return 5;", VECTOR))) == 20
+
+
+def test_what_all_texts_share_is_compiled_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that includes arrays is linked with their routines."""
+    commands: list[list[str]] = []
+
+    def run(command: list[str], *rest: Any) -> Any:
+        commands.append(command)
+        return process.run(command, *rest)
+
+    monkeypatch.setattr(build, "run", run)
+    with_arrays = '#include "arrays.h"\n#include "kernels.h"\n'
+    for k in (51, 52):
+        assert value_of(build.shared_library(with_arrays + text(k))) == k
+    shared = [command for command in commands if "-c" in command]
+    assert len(commands) == 3 and len(shared) == 1
+    assert all("-DPB_LINKED" in command for command in commands if command is not shared[0])
+    assert value_of(build.shared_library(with_arrays + text(53), flags=["-DOTHER"])) == 53
+    assert len(commands) == 5, "other flags may change the routines"
 
 
 def test_warnings_are_not_shown(place: Path, capfd: pytest.CaptureFixture[str]) -> None:

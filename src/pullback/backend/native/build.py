@@ -12,6 +12,7 @@ import platform
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -47,30 +48,57 @@ def compiled(
     *,
     part: bool = False,
 ) -> Path:
-    """The library that a text makes with exactly these flags; as a `part`, what others are linked with."""
-    headers = _headers(source)
-    key = _key(source, headers, (*flags, *libraries), compiler)
+    """The library that a text makes with exactly these flags; as a `part` the object that others are linked with."""
+    work = _Work(source, _headers(source), tuple(flags), tuple(libraries), compiler, name, part)
+    key = work.key()
     with _locks.of(key):  # threads that want the same text wait for the one that compiles it
-        found = cache.lookup(key)
-        return found or _build(key, source, headers, flags, libraries, compiler, name, part)
+        return cache.lookup(key) or _build(work, key)
 
 
-def _runtime(headers: dict[str, str], flags: Sequence[str], compiler: toolchain.Toolchain) -> tuple[str, ...]:
-    """Arguments that link a text with the routines that all texts share, which are compiled once."""
-    if _RUNTIME not in headers:
-        return ()
-    text = f'#define PB_MAKES_RUNTIME\n#include "{_RUNTIME}"\n'
-    return "-DPB_LINKED", os.fspath(compiled(text, flags, (), compiler, "what all share", part=True))
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is to be compiled, and how."""
 
+    source: str
+    headers: dict[str, str]
+    flags: tuple[str, ...]
+    libraries: tuple[str, ...]
+    compiler: toolchain.Toolchain
+    name: str
+    part: bool
 
-def _key(source: str, headers: dict[str, str], flags: Sequence[str], compiler: toolchain.Toolchain) -> str:
-    digest = hashlib.sha256()
-    parts = [str(ABI), source, *(text for pair in sorted(headers.items()) for text in pair), *flags]
-    for text in (*parts, *compiler.command, compiler.version, toolchain.cpu(), *platform.libc_ver()):
-        content = text.encode("utf-8", "surrogateescape")
-        digest.update(f"{len(content)} ".encode())
-        digest.update(content)
-    return digest.hexdigest()
+    def key(self) -> str:
+        """The sum of all that the result depends on."""
+        digest = hashlib.sha256()
+        files = (text for pair in sorted(self.headers.items()) for text in pair)
+        parts = (str(ABI), str(self.part), self.source, *files, *self.flags, *self.libraries)
+        machine = (*self.compiler.command, self.compiler.version, toolchain.cpu(), *platform.libc_ver())
+        for text in (*parts, *machine):
+            content = text.encode("utf-8", "surrogateescape")
+            digest.update(f"{len(content)} ".encode())
+            digest.update(content)
+        return digest.hexdigest()
+
+    def command(self, target: str) -> list[str]:
+        """The command that makes the target from `module.c`."""
+        start = [*self.compiler.command, *toolchain.QUIET]
+        if self.part:
+            return [
+                *start,
+                *(flag for flag in self.flags if flag != "-shared"),
+                "-c",
+                "module.c",
+                "-o",
+                target,
+            ]
+        return [*start, *self.flags, "module.c", *self.shared(), "-o", target, *self.libraries]
+
+    def shared(self) -> tuple[str, ...]:
+        """Arguments that link with the routines that all texts share, compiled once for these flags."""
+        if _RUNTIME not in self.headers:
+            return ()
+        text = f'#define PB_MAKES_RUNTIME\n#include "{_RUNTIME}"\n'
+        return "-DPB_LINKED", str(compiled(text, self.flags, (), self.compiler, "what all share", part=True))
 
 
 def _headers(source: str) -> dict[str, str]:
@@ -99,29 +127,19 @@ def _header(name: str) -> str | None:
     return next((file.read_text(encoding="utf-8") for file in places if file.is_file()), None)
 
 
-def _build(
-    key: str,
-    source: str,
-    headers: dict[str, str],
-    flags: Sequence[str],
-    libraries: Sequence[str],
-    compiler: toolchain.Toolchain,
-    name: str,
-    part: bool,
-) -> Path:
+def _build(work: _Work, key: str) -> Path:
     try:
         with cache.workshop() as folder:
-            for file, text in {**headers, "module.c": source}.items():
+            for file, text in {**work.headers, "module.c": work.source}.items():
                 (folder / file).write_text(text, encoding="utf-8", errors="surrogateescape")
-            target = folder / f"module{cache.SUFFIX}"
-            ends = ["module.c", "-o", target.name, *libraries]
-            done = run([*compiler.command, *flags, *toolchain.QUIET, *ends], folder, SECONDS)
+            target = folder / f"module{cache.PART if work.part else cache.SUFFIX}"
+            done = run(work.command(target.name), folder, SECONDS)
             if not done.fine or not target.is_file():
                 raise BuildFailed(
-                    f"the C compiler `{shlex.join(compiler.command)}` makes no library: {done.first_lines()}",
+                    f"the C compiler `{shlex.join(work.compiler.command)}` makes no library: {done.first_lines()}",
                     hint="PULLBACK_TARGET=numpy does without it; please report a text of ours that it does not take",
                 )
-            about = {"abi": ABI, "name": name, "compiler": compiler.version, "flags": list(flags)}
+            about = {"abi": ABI, "name": work.name, "compiler": work.compiler.version, "flags": work.flags}
             return cache.keep(key, target, about)
     except OSError as error:
         place = f" ({os.fspath(error.filename)})" if error.filename else ""

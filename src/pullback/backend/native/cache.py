@@ -31,6 +31,7 @@ DEFAULT_SIZE = 512 << 20
 OLD = 3600.0  # seconds after which a workshop, or a library without a record, was left by a process that died
 KEPT = 0.9  # of the limit, when entries had to go: the next builds need not look again
 SUFFIX = ".dll" if sys.platform == "win32" else ".so"
+PART = ".o"  # what libraries are linked with
 _UNFINISHED = ("build-", "write-", "trial-")
 _UNITS = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _FOREIGN_WRITERS = stat.S_IWGRP | stat.S_IWOTH
@@ -251,7 +252,7 @@ def _evict(most: int, spared: Path | None) -> None:
             _remove(entry.library.with_name(f"{entry.key}.json"))
             _remove(entry.library)
     for path in place().iterdir():
-        if path.suffix == SUFFIX and path not in known and not _is_new(path):
+        if path.suffix in (SUFFIX, PART) and path not in known and not _is_new(path):
             _remove(path)
 
 
