@@ -103,9 +103,12 @@ static int32_t take(const Spec *spec, const Array *array, void *array_type, bool
     return FINE;
 }
 
-/* Run an entry on arguments, if they are as specified.  `slots` are the arguments, and after them the arrays that are
-   ready.  `any_dtype`: Python has seen that the dtypes are right. */
-PB_EXPORT int32_t pb_foreign_call(const Bound *bound, Frame *frame, const Slot *slots, int64_t ready, int32_t any_dtype) {
+/* Run an entry on arguments, if they are as specified.  `given` has the number of arrays that are ready and whether
+   Python has seen that the dtypes are right, then the arguments, then the arrays that are ready. */
+PB_EXPORT int32_t pb_foreign_call(Frame *frame, const int64_t *given) {
+    const Bound *bound = frame->bound;
+    const Slot *slots = (const Slot *)(given + 2);
+    const bool any_dtype = given[1];
     int32_t result = FINE;
     for (int64_t k = 0; k < bound->number_lengths; k++) frame->lengths[k] = -1;
     for (int64_t k = 0; k < bound->number_args; k++) {
@@ -123,7 +126,7 @@ PB_EXPORT int32_t pb_foreign_call(const Bound *bound, Frame *frame, const Slot *
     frame->host.line = -1;
     frame->host.message = NULL;
     frame->ready = (const Array *const *)(slots + bound->number_args);
-    frame->number_ready = ready;
+    frame->number_ready = given[0];
     frame->used = 0;
     return bound->entry(&frame->host, frame->in, frame->out) == 0 ? FINE : FAILED;
 }

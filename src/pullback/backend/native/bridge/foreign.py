@@ -102,7 +102,7 @@ def load() -> Any:
     flags = ("-O2", *toolchain.SHARED)
     library = build.compiled(text, flags, (), toolchain.find(), "pullback_foreign")
     call = ctypes.PyDLL(str(library)).pb_foreign_call
-    call.argtypes = (_Pointer, _Pointer, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int32)
+    call.argtypes = (_Pointer, ctypes.c_char_p)
     return call
 
 
@@ -119,11 +119,10 @@ class Bound:
         self._failed = failed
         self._call = load()
         self._takers = tuple(map(_taker, interface.args))
-        self._slots = "=" + "".join(map(_slot, interface.args))
+        self._slots = "=QQ" + "".join(map(_slot, interface.args))
         self._out = struct.Struct("=" + "".join(map(packed_as, interface.results)))
         self._writers = tuple(map(writer, interface.results))
         self._fields, self._owned = _bound_fields(address, interface)
-        self._address = ctypes.addressof(self._fields)
         self._frames: list[_Frame] = []
         self._expect(())
 
@@ -154,12 +153,11 @@ class Bound:
         frame.arrays = ready = {_address(a): a for a in [_empty(*wanted) for wanted in expected]}
         if frame.most_threads != LIMITS.most:  # this process is a fork
             frame.set_threads(self.threads)
-        packed = pack(*slots, *ready)
-        ended = self._call(self._address, frame.address, packed, len(expected), 0)
+        ended = self._call(frame.address, pack(len(expected), False, *slots, *ready))
         if ended == _OTHER_DTYPE:
             ended = _MISSED
             if self._dtypes_are_equal(args):
-                ended = self._call(self._address, frame.address, packed, len(expected), 1)
+                ended = self._call(frame.address, pack(len(expected), True, *slots, *ready))
         if ended == _MISSED:
             return MISS
         self.calls += 1
