@@ -18,7 +18,8 @@ from pullback.bench.peers.compiled import compiler
 from pullback.bench.peers.memory import text
 from pullback.bench.plot import LOOKS
 from pullback.bench.process import Process, bound_to
-from pullback.bench.record import CaseRecord, Record
+from pullback.bench.record import CaseRecord, Entry, Record, from_json
+from pullback.bench.report import targets_text
 from pullback.bench.session import Options, Session, contenders
 from pullback.bench.suite import Case, Kernel, cases, find, shipped
 
@@ -50,12 +51,42 @@ def test_a_target_is_in_the_environment_of_its_process_only(monkeypatch: pytest.
     assert Options().recorded()["target"] == "native"
 
 
+@needs_compiler
 def test_both_targets_in_one_run(tmp_path: Path) -> None:
     found = find(tiny.write(tmp_path), ["tiny"], ["right"])
     names = ["pullback:numpy", "pullback:native"]
     record = Session(Options(slot=0.05, compile_times=False), names).run(found)
     assert record.ours == ["pullback:numpy", "pullback:native"] and record.main == "pullback:native"
-    assert [record.cases[0].entries[name].status for name in record.ours] == ["ok", "ok"]
+    entries = [record.cases[0].entries[name] for name in record.ours]
+    assert [(entry.status, entry.target) for entry in entries] == [("ok", "numpy"), ("ok", "native")]
+    assert record.to_json() == from_json(record.to_json()).to_json()
+
+
+@pytest.mark.parametrize(
+    "target, before, after", [("numpy", "numpy", "numpy"), ("auto", "waiting", "native")]
+)
+def test_calls_are_timed_when_they_have_settled(
+    target: str, before: str, after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if target == "auto" and compiler() is None:
+        pytest.skip("there is no C compiler")
+    monkeypatch.setenv("PULLBACK_TARGET", target)
+    fresh = {"numpy": "softplus", "auto": "gelu"}[target]  # what is compiled is kept with the function
+    program = PEERS["pullback"].program(kernel(fresh), (np.linspace(-1.0, 1.0, 7),), [])
+    assert program.served() == ""
+    program.call()
+    assert program.served() == before
+    program.settle(60.0)
+    assert program.served() == after
+
+
+def test_the_report_names_what_numpy_served() -> None:
+    made = [
+        CaseRecord("s", name, "S", {}, "", {"pullback:native": Entry("ok", target=target)})
+        for name, target in (("a", "native"), ("b", "numpy"))
+    ]
+    assert targets_text(Record({"contenders": ["pullback:native"]}, made)).endswith("at s/b")
+    assert targets_text(Record({"contenders": ["pullback:native"]}, made[:1])) == ""
 
 
 def test_the_main_contender_of_a_record() -> None:
@@ -63,7 +94,9 @@ def test_the_main_contender_of_a_record() -> None:
         return Record({"contenders": list(names)}, []).main
 
     assert of("pullback", "pullback:native", "jax") == "pullback"
+    assert of("pullback:numpy", "pullback:native", "pullback:auto") == "pullback:native"
     assert of("pullback:numpy", "jax") == "pullback:numpy"
+    assert of("jax") == "pullback"
 
 
 def test_each_contender_has_a_look_in_plots() -> None:

@@ -17,6 +17,7 @@ from pullback.bench.verify import Judge, Verdict
 
 PLAIN = "numpy"
 LONG = 10.0  # seconds of a first call that is not repeated before the rounds
+SETTLE = 20.0  # seconds in which calls come to cost what they will
 FRESH = "its gradient is in fresh arrays each time"
 SPARE = 64.0  # megabytes of fresh arguments that are made ahead of a batch
 
@@ -66,6 +67,7 @@ class Contender:
             if not same(before, after)
         )
         result = self.program.unpack(raw)
+        self.program.settle(SETTLE)
         if changed:
             self.args, self.fresh = pristine, self.peer is None
         once = first if first > LONG else self.batch(1)
@@ -119,6 +121,10 @@ class Contender:
             total += seconds_of(calls, 1)
             left -= several
         return total / count
+
+    def served(self) -> str:
+        """By which of its ways of running, if it has several, it was served last."""
+        return self.program.served()
 
     def peak(self) -> int | None:
         """Bytes that one call takes at most."""

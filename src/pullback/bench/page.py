@@ -34,6 +34,8 @@ def markdown(record: Record, picture: str | None = None, origin: str = "") -> st
         "kernels have a mean over few, often the easier ones."
     )
     parts += _section("## Beside the best library", report.groups_table(record), _GROUPS)
+    if elsewhere := report.targets_text(record):
+        parts.append("\n".join(textwrap.wrap(f"{elsewhere}.", 150)))
     if behind := report.slower_text(record):
         parts.append("\n".join(textwrap.wrap(f"{behind}.", 150)))
     for suite in record.suites:

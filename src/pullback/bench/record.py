@@ -36,6 +36,7 @@ class Entry:
     memory: int | None = None  # bytes that one call takes at most
     compile_cold: float | None = None  # seconds of the first call in a fresh process, less a steady one
     compile_cached: float | None = None  # the same in a second process that finds the first one's cache
+    target: str = ""  # of ours: the target that served
 
     @property
     def seconds(self) -> float | None:
@@ -89,7 +90,8 @@ class Record:
     @property
     def main(self) -> str:
         """The one of ours that others are compared with."""
-        return "pullback" if "pullback" in self.ours or not self.ours else self.ours[-1]
+        preferred = [name for name in ("pullback", "pullback:native") if name in self.ours]
+        return [*preferred, *self.ours, "pullback"][0]
 
     @property
     def suites(self) -> list[str]:

@@ -107,6 +107,20 @@ def slower_text(record: Record) -> str:
     return "\n\n".join(texts)
 
 
+def targets_text(record: Record) -> str:
+    """Where the native target did not serve, though it might have; "" where it did, or was not asked for."""
+    texts = []
+    for ours in record.ours:
+        entries = [(case, case.entries[ours]) for case in record.cases if ours in case.entries]
+        timed = [(case, entry) for case, entry in entries if entry.target]
+        others = dict.fromkeys(
+            f"{case.suite}/{case.kernel}" for case, entry in timed if entry.target != "native"
+        )
+        if others and any(entry.target == "native" for _, entry in timed):
+            texts.append(f"{ours} was served by NumPy, not by the native target, at {', '.join(others)}")
+    return "\n\n".join(texts)
+
+
 def elements_table(record: Record) -> Table:
     """Nanoseconds an element, where one pass over the arguments is all; the bound that memory sets is beside it."""
     cases = [case for case in record.cases if case.sweep and case.sizes.get("n", 0) >= MANY]
@@ -115,16 +129,12 @@ def elements_table(record: Record) -> Table:
         for name in record.contenders
         if any(name in case.entries and case.entries[name].seconds is not None for case in cases)
     ]
-    rows = [
-        [
-            case.kernel,
-            case.label,
-            *(_nanoseconds(case, name) for name in names),
-            _over_memory(case, record.main),
-        ]
-        for case in cases
-    ]
-    return Table(["kernel, ns an element", "size", *names, f"{record.main} over memory"], rows)
+    rows = [[case.kernel, case.label, *(_nanoseconds(case, name) for name in names)] for case in cases]
+    head = ["kernel, ns an element", "size", *names]
+    if "memory" in names:
+        rows = [[*row, _over_memory(case, record.main)] for row, case in zip(rows, cases, strict=True)]
+        head.append(f"{record.main} over memory")
+    return Table(head, rows)
 
 
 def _nanoseconds(case: CaseRecord, name: str) -> str:

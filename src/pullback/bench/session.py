@@ -194,6 +194,14 @@ class Session:
                     del samples[name]
         for name, found in samples.items():
             record.entries[name].times = times(found, calls[name])
+            if name != PLAIN and PEERS[name].ours:
+                record.entries[name].target = self._served(name)
+
+    def _served(self, name: str) -> str:
+        try:
+            return str(self.processes[name].ask("served", timeout=self.options.timeout))
+        except Failed:
+            return ""  # it was timed: that stands
 
     def _batch(self, name: str, calls: int, cost: float) -> float:
         seconds: float = self.processes[name].ask("batch", calls, timeout=self.options.timeout + 20 * cost)

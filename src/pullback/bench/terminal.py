@@ -31,6 +31,8 @@ def show(record: Record, console: Console) -> None:
     ):
         if table.rows:
             console.print(_table(title, table))
+    if elsewhere := report.targets_text(record):
+        console.print(Text(elsewhere, style="dim"))
     if behind := report.slower_text(record):
         console.print(Text(behind, style="dim"))
     for place, name, status, reason in report.problems(record):

@@ -35,6 +35,8 @@ class Program:
     call: Callable[[], Any]
     unpack: Callable[[Any], Result]
     remark: str = ""  # what a reader of the table should know
+    settle: Callable[[float], None] = lambda seconds: None  # call it until its calls cost what they will
+    served: Callable[[], str] = lambda: ""  # by which of its ways of running it was served
 
 
 class Peer:

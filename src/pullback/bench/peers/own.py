@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +44,35 @@ class Pullback(Peer):
         function = getattr(kernel.module(), kernel.objective)
         if kernel.scalar:
             gradient = pullback.value_and_grad(function, argnums=kernel.argnums)
-            return Program(lambda: gradient(*args), lambda r: Result(r[0], [flat(r[1])]))
+            served = functools.partial(_served, gradient)
+            return Program(
+                lambda: gradient(*args),
+                lambda r: Result(r[0], [flat(r[1])]),
+                settle=functools.partial(_settle, lambda: gradient(*args), served),
+                served=served,
+            )
 
         def pull_all() -> Any:
             value, pull = pullback.vjp(function, *args, argnums=kernel.argnums)
             return value, [pull(seed) for seed in seeds]
 
         return Program(pull_all, lambda r: Result(r[0], [flat(bars) for bars in r[1]]))
+
+
+def _served(gradient: Any) -> str:
+    """The target of the signature that was called last: waiting and compiling are NumPy's, for now."""
+    variant = gradient.of._gradient(gradient.argnums, gradient.has_aux).latest()
+    return "" if variant is None else str(variant.promotion.status)
+
+
+def _settle(call: Callable[[], Any], served: Callable[[], str], seconds: float) -> None:
+    """Call until the native target serves, or will not; where it is compiled in the background, wait for it."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        status = served()
+        if status == "waiting":
+            call()
+        elif status == "compiling":
+            time.sleep(0.01)
+        else:
+            return
