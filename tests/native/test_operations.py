@@ -78,3 +78,118 @@ def test_comparisons_of_integers() -> None:
     run = entry(comparisons, 2, 3, a, u)
     for n, m in ((2, 3), (3, 2), (2**62, -(2**62)), (4, 4)):
         same(run(n, m, a, u), comparisons(n, m, a, u))
+
+
+def selected(a: Any, i: Any, j: Any, m: Any, r: Any, n: int) -> Any:
+    return (
+        a[i], a[:, i], a[i, j], a[i, 1:], a[:, i, None], a[n, i], a[i, n], a[i[:, None], j], a[m], a[m, 1:], a[r],
+        a[:, r[0]], a[r[:, 1], n], a[None, i, ..., 1], a[[0, 2, n]], a[(1, -1), (0, n)], a[m][[0, -1]], a[i][:, ::-1],
+        a[..., j], a[~m, 0], a[np.nonzero(m)[0]], a[i.astype(np.int8)], a[i > 0], a[:0][i[:0]],
+    )  # fmt: skip
+
+
+I, J, M = np.array([2, -1, 0]), np.array([1, 3, -4]), np.array([True, False, True])
+R = A > 0.5
+
+
+def test_items_selected_by_arrays() -> None:
+    run = entry(selected, A, I, J, M, R, 1)
+    for a, r in zip(layouts(A), layouts(R), strict=True):
+        same(run(a, I[::-1], J, M, r, 1), selected(a, I[::-1], J, M, r, 1))
+        same(run(a, I, J, ~M, ~r, -2), selected(a, I, J, ~M, ~r, -2))
+    x = np.arange(60.0).reshape(3, 4, 5) * (1 + 2j)
+    k = np.array([1, 2, -2], np.int32)
+    m = np.arange(12).reshape(3, 4) % 3 == 0
+    m2 = np.arange(20).reshape(4, 5) % 3 == 0
+    run = entry(cube_, x, k, k - 1, m, m2, 2)
+    for y in layouts(x):
+        same(run(y, k, k - 1, m, m2, 2), cube_(y, k, k - 1, m, m2, 2))
+
+
+def cube_(x: Any, i: Any, j: Any, m: Any, q: Any, n: int) -> Any:
+    return (
+        x[i, :, j], x[:, i, j], x[i, j], x[0, :, j], x[:, n, j], x[i, None, j], x[m], x[:, q], x[m, 0], x[..., i, :],
+        x[i, 1:, n], x[1, ..., i], x[:, i[:, None], j],
+    )  # fmt: skip
+
+
+def written(a: Any, v: Any, i: Any, m: Any, which: int) -> Any:
+    b = a.copy()
+    if which == 0:
+        b[i] = v
+    elif which == 1:
+        b[i] += v
+    elif which == 2:
+        b[m] = 7.0
+    elif which == 3:
+        b[:, i] *= 2.0
+    elif which == 4:
+        np.add.at(b, i, v)
+    elif which == 5:
+        b[i, 1:] = b[0, :-1]
+    elif which == 6:
+        b[m, ::2] += v[::2]
+    elif which == 7:
+        b[1:] = b[:-1]
+    elif which == 8:
+        b[:, ::-1] = b
+    elif which == 9:
+        b[:] = v[None]
+    elif which == 10:
+        b[1] = b[:, :1].T[0, 0]
+    elif which == 11:
+        b[i] = b[i[::-1]]
+    elif which == 12:
+        b.T[1:] += b.T[:-1]
+    elif which == 13:
+        b[1:, 1:] -= b[:-1, :-1]
+    elif which == 14:
+        b[i, i] = v[:3]
+    elif which == 15:
+        b[b > 0.0] = b[b > 0.0] * 3.0
+    elif which == 16:
+        b[-1] = b[which - 16]
+    return b
+
+
+def test_arrays_stored_and_added() -> None:
+    v, i = np.array([1.0, -2.0, 3.0, 0.5]), np.array([2, 0, 2])
+    run = entry(written, A, v, i, M, 0)
+    for which in range(17):
+        for a in layouts(A):
+            same(run(a, v[::-1], i, M, which), written(a, v[::-1], i, M, which))
+    same(run(A[:2], v, i[:0], M[:2], 0), written(A[:2], v, i[:0], M[:2], 0))
+
+
+def test_indices_out_of_bounds() -> None:
+    def picked(a: Any, i: Any, b: Any) -> Any:
+        c = b.copy()
+        c[i] += 1.0
+        return a[i], c
+
+    run = entry(picked, A[0], I, A[1])
+    same(run(A[0], I, A[1]), picked(A[0], I, A[1]))
+    for bad in (4, -5, 2**62, -(2**63)):
+        with pytest.raises(IndexError):
+            run(A[0], np.array([0, bad]), A[1])
+
+
+def converted(f: Any, k: Any, z: Any, b: Any, u: Any) -> Any:
+    """Stores convert, sums are taken in the wider dtype."""
+    k2, f2, z2, b2, u2 = k.copy(), f.copy(), z.copy(), b.copy(), u.copy()
+    k2[1:] = f[1:]
+    f2[::-1] += k
+    z2[:] += f
+    b2[:] = k
+    u2[:2] = k[1:3]
+    u2[[0, 0, 1]] += u[:3]
+    z2.real[1:] = f[:-1]
+    z2.imag = f
+    return k2, f2, z2, b2, u2, z.real, z.imag[::-1], np.flip(z, 0)
+
+
+def test_stores_convert() -> None:
+    k = np.array([3, 0, 200, 5])
+    args = (np.array([1.5, -2.5, 3.0, 1e3], np.float32), k, k * 1j + 1.0, k > 1, k.astype(np.uint8))
+    run = entry(converted, *args)
+    same(run(*args), converted(*args))

@@ -62,6 +62,8 @@ PB_RUNTIME int pb_broadcast(int32_t rank, int64_t *n, int32_t r, const int64_t *
 /* The strides with which an array of rank r is walked along a space of rank `rank`: 0 along axes it is broadcast over.
    An axis of the space of length one gets the stride that lets it be merged with the next. */
 PB_RUNTIME void pb_walk(int32_t rank, const int64_t *space, int32_t r, const int64_t *n, const int64_t *s, int64_t *out);
+/* The addresses between which the items of an array lie. */
+PB_RUNTIME void pb_extent(int32_t rank, int64_t size, const char *data, const int64_t *n, const int64_t *s, const char **low, const char **high);
 /* Whether a loop that writes items of `a` and reads those of `b` could read one that it has written at another step. */
 PB_RUNTIME int pb_clash(int32_t rank_a, int64_t size_a, const char *a, const int64_t *na, const int64_t *sa, int32_t rank_b,
                        int64_t size_b, const char *b, const int64_t *nb, const int64_t *sb);

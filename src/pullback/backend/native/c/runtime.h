@@ -74,8 +74,7 @@ PB_RUNTIME void pb_walk(int32_t rank, const int64_t *space, int32_t r, const int
     }
 }
 
-/* The addresses between which the items of an array lie. */
-PB_ONCE void pb_extent(int32_t rank, int64_t size, const char *data, const int64_t *n, const int64_t *s, const char **low, const char **high) {
+PB_RUNTIME void pb_extent(int32_t rank, int64_t size, const char *data, const int64_t *n, const int64_t *s, const char **low, const char **high) {
     *low = data;
     *high = data + size;
     for (int32_t k = 0; k < rank; k++) {
@@ -549,5 +548,7 @@ fail:
     if (!done) host->line = kernel->place;
     return !done;
 }
+
+#include "runtime_selection.h"
 
 #endif

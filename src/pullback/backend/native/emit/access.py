@@ -7,26 +7,55 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pullback.backend.native.emit import creation, selection, writes
 from pullback.backend.native.emit.element import Term
-from pullback.backend.native.emit.emitter import INDEX_ERROR, VALUE_ERROR, ArrayRef, Emitter
+from pullback.backend.native.emit.emitter import ArrayRef, Emitter
 from pullback.backend.native.emit.errors import Untaken
-from pullback.backend.native.emit.leaves import operand_style
-from pullback.backend.native.emit.views import view_step
-from pullback.ir.nodes import Call, Const, Operand, Pack
+from pullback.backend.native.emit.indices import filled, is_integer, position, slice_of
+from pullback.backend.native.emit.leaves import ArrayLeaf, leaves_of, operand_style
+from pullback.backend.native.emit.views import view_step, written_step
+from pullback.ir.nodes import Call, Const, Operand, Pack, Var
 from pullback.styles.indexing import is_basic
-from pullback.styles.style import Scalar, kind, numeric
 
 
 def load(e: Emitter, call: Call) -> None:
-    """`target = array[path]`: an item, or a view."""
+    """`target = array[path]`: an item, a view, or a new array of what index arrays select."""
     base, *steps = call.args
     (target,) = call.targets
-    item = _item(e, e.array(base), steps)
+    if not e.is_array(base):
+        spread(e, target, base, steps)
+        return
+    array = e.array(base)
+    item = _item(e, array, steps)
     if item is not None:
         e.set_number(target, item)
         return
-    view = view_of(e, e.array(base), steps)
-    e.set_array(e.array(target).name, view.name)
+    made: list[ArrayRef] = []
+    for step in steps:
+        assert isinstance(step, Pack)
+        if selection.is_selection(step):
+            array = selection.gathered(e, array, step.items)
+            made.append(array)
+        else:
+            array = view_of(e, array, [step])
+    e.put_array(target, array)
+    for held in made:
+        e.drop(held)
+
+
+def spread(e: Emitter, target: Var, number: Operand, steps: Sequence[Operand]) -> None:
+    """A view of a number: all its axes have length one."""
+    (leaf,) = leaves_of(target.style)
+    if not isinstance(leaf, ArrayLeaf) or not all(map(_only_adds_axes, steps)):
+        raise Untaken("a view of a number")
+    creation.fill(e, target, ["1"] * leaf.rank, number)
+
+
+def _only_adds_axes(step: Operand) -> bool:
+    assert isinstance(step, Pack)
+    if step.kind == "index":
+        return all(isinstance(x, Const) and (x.value is None or x.value is Ellipsis) for x in step.items)
+    return bool(step.meta.name == "np.expand_dims")
 
 
 def store(e: Emitter, call: Call) -> None:
@@ -41,15 +70,42 @@ def add_at(e: Emitter, call: Call) -> None:
 
 def _write(e: Emitter, call: Call, sign: str) -> None:
     base, value, *steps = call.args
+    if isinstance(base, Const):
+        raise Untaken("a store into a constant")
     array = e.array(base)
-    item = _item(e, array, steps)
-    if item is not None and not (e.is_array(value) and e.array(value).rank):
-        e.line(f"{item.text} {sign} {e.term(value).to(array.dtype)};")
-    elif not e.is_array(value):
-        _fill(e, view_of(e, array, steps), e.term(value).to(array.dtype), sign)
+    if any(map(selection.is_selection, steps)):
+        _scatter(e, array, value, steps, sign)
     else:
-        raise Untaken("an array stored by itself")  # fusion makes a kernel of it
+        _write_view(e, array, value, steps, sign)
     e.set_array(e.array(call.targets[0]).name, array.name)
+
+
+def _scatter(e: Emitter, array: ArrayRef, value: Operand, steps: Sequence[Operand], sign: str) -> None:
+    *first, last = steps
+    if any(map(selection.is_selection, first)) or not selection.is_selection(last):
+        raise Untaken("a store into a copy")
+    assert isinstance(last, Pack)
+    with e.block(""):
+        view = view_of(e, array, first, writes=True)
+        selection.scatter(e, view, last.items, value, sign == "+=")
+
+
+def _write_view(e: Emitter, array: ArrayRef, value: Operand, steps: Sequence[Operand], sign: str) -> None:
+    whole = e.is_array(value) and e.array(value).rank > 0
+    item = None if whole else _item(e, array, steps)
+    if item is not None:
+        source = e.term(value)
+        e.line(
+            f"{item.text} = {writes.written(f'({item.text})', source.text, array.dtype, source.dtype, sign == '+=')};"
+        )
+        return
+    view = view_of(e, array, steps, writes=True)
+    if whole or view.dtype != array.dtype:
+        writes.write(e, view, value, sign == "+=")
+    elif sign == "=":
+        _fill(e, view, e.number(value, view.dtype), sign)
+    else:
+        writes.write(e, view, value, True)
 
 
 def _fill(e: Emitter, view: ArrayRef, value: str, sign: str) -> None:
@@ -84,7 +140,7 @@ def _item(e: Emitter, array: ArrayRef, steps: Sequence[Operand]) -> Term | None:
     if len(steps) != 1 or not isinstance(steps[0], Pack) or steps[0].kind != "index":
         return None
     entries = steps[0].items
-    if len(entries) != array.rank or not all(_is_integer(x) for x in entries):
+    if len(entries) != array.rank or not all(is_integer(x) for x in entries):
         return None
     offsets = [
         f"{position(e, x, f'{array.name}.n[{k}]')} * {array.name}.s[{k}]" for k, x in enumerate(entries)
@@ -92,41 +148,23 @@ def _item(e: Emitter, array: ArrayRef, steps: Sequence[Operand]) -> Term | None:
     return Term(f"*({array.ctype} *)({' + '.join([f'{array.name}.data', *offsets])})", array.dtype)
 
 
-def _is_integer(entry: Operand) -> bool:
-    style = numeric(operand_style(entry))
-    return isinstance(style, Scalar) and kind(style) == "i"
-
-
-def position(e: Emitter, entry: Operand, length: str) -> str:
-    """An index as a checked position from the front."""
-    if isinstance(entry, Const) and int(entry.value) >= 0:
-        e.check(f"{int(entry.value)} < {length}", INDEX_ERROR, "index out of bounds")
-        return str(int(entry.value))
-    if isinstance(entry, Const):
-        e.check(f"{-int(entry.value)} <= {length}", INDEX_ERROR, "index out of bounds")
-        return f"({length} - {-int(entry.value)})"
-    at = e.temporary("at")
-    e.line(f"const int64_t {at} = pb_position({e.integer(entry)}, {length});")
-    e.check(f"{at} >= 0", INDEX_ERROR, "index out of bounds")
-    return at
-
-
-def view_of(e: Emitter, array: ArrayRef, steps: Sequence[Operand]) -> ArrayRef:
-    """The view that a path leads to: a local of its own, not released."""
+def view_of(e: Emitter, array: ArrayRef, steps: Sequence[Operand], *, writes: bool = False) -> ArrayRef:
+    """The view that a path leads to: a local of its own, not released.  `writes`: it must be no copy."""
     for step in steps:
         assert isinstance(step, Pack)
-        array = (
-            _indexed(e, array, step.items)
-            if step.kind == "index"
-            else view_step(e, array, step.meta, step.items)
-        )
+        if step.kind == "index":
+            array = _indexed(e, array, step.items)
+        elif writes:
+            array = written_step(e, array, step.meta, step.items)
+        else:
+            array = view_step(e, array, step.meta, step.items)
     return array
 
 
 def _indexed(e: Emitter, array: ArrayRef, entries: Sequence[Operand]) -> ArrayRef:
     if is_basic(tuple(operand_style(x) for x in entries)) is not True:
         raise Untaken("an index that is no integer or slice")
-    entries = _filled(array.rank, entries)
+    entries = filled(array.rank, entries)
     view, data = e.temporary("view"), [f"{array.name}.data"]
     kept: list[tuple[str, str]] = []
     axis = 0
@@ -136,10 +174,10 @@ def _indexed(e: Emitter, array: ArrayRef, entries: Sequence[Operand]) -> ArrayRe
             continue
         length, stride = f"{array.name}.n[{axis}]", f"{array.name}.s[{axis}]"
         axis += 1
-        if _is_integer(entry):
+        if is_integer(entry):
             data.append(f"{position(e, entry, length)} * {stride}")
         else:
-            start, count, step = _slice(e, entry, length)
+            start, count, step = slice_of(e, entry, length)
             data += [f"{start} * {stride}"] * (start != "0")
             kept.append((count, stride if step == "1" else f"{stride} * {step}"))
     rank = len(kept)
@@ -149,47 +187,3 @@ def _indexed(e: Emitter, array: ArrayRef, entries: Sequence[Operand]) -> ArrayRe
         f"const pb_array{rank} {view} = {{{' + '.join(data)}, {array.name}.owner, {{{lengths}}}, {{{strides}}}}};"
     )
     return ArrayRef(view, array.dtype, rank)
-
-
-def _filled(rank: int, entries: Sequence[Operand]) -> list[Operand]:
-    """The entries with the ellipsis, or what is missing at the end, spelled out."""
-    whole = Const(slice(None))
-    consumed = sum(
-        1 for x in entries if not (isinstance(x, Const) and (x.value is None or x.value is Ellipsis))
-    )
-    if consumed > rank:
-        raise Untaken("more indices than axes")
-    out: list[Operand] = []
-    filled = False
-    for entry in entries:
-        if isinstance(entry, Const) and entry.value is Ellipsis:
-            out += [whole] * (rank - consumed)
-            filled = True
-        else:
-            out.append(entry)
-    return out if filled else out + [whole] * (rank - consumed)
-
-
-def _slice(e: Emitter, entry: Operand, length: str) -> tuple[str, str, str]:
-    """The start, count and step of a slice, as expressions."""
-    if isinstance(entry, Const):
-        value = entry.value
-        parts: Sequence[Operand] = (Const(value.start), Const(value.stop), Const(value.step))
-    else:
-        assert isinstance(entry, Pack)
-        parts = entry.items
-    none = [isinstance(x, Const) and x.value is None for x in parts]
-    step = "1" if none[2] else e.integer(parts[2])
-    if not none[2] and not isinstance(parts[2], Const):
-        e.check(f"{step} != 0", VALUE_ERROR, "slice step cannot be zero")
-    backwards = isinstance(parts[2], Const) and not none[2] and parts[2].value < 0
-    if all(none[:2]) and step == "1":
-        return "0", length, "1"
-    if (none[0] or none[1]) and not none[2] and not isinstance(parts[2], Const):
-        raise Untaken("an open slice whose step is a variable")
-    start, count = e.temporary("start"), e.temporary("count")
-    first = ("INT64_MAX" if backwards else "0") if none[0] else e.integer(parts[0])
-    last = ("INT64_MIN / 2" if backwards else length) if none[1] else e.integer(parts[1])
-    e.line(f"int64_t {start} = {first};")
-    e.line(f"const int64_t {count} = pb_slice({length}, &{start}, {last}, {step});")
-    return start, count, step

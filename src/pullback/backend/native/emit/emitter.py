@@ -189,6 +189,8 @@ class Emitter:
             (leaf,), (name,) = leaves_of(operand.style), self.leaves(operand)
             if isinstance(leaf, ArrayLeaf):
                 return ArrayRef(name, leaf.dtype, leaf.rank)
+        if isinstance(operand, Const) and isinstance(operand.value, np.ndarray):
+            return self.module.constant(operand.value)
         raise Untaken("an array is needed here")
 
     def passed(self, leaf: Number, slot: str) -> str:
@@ -201,6 +203,8 @@ class Emitter:
 
     def is_array(self, operand: Operand) -> bool:
         """Whether an operand is an array (of rank 0 included)."""
+        if isinstance(operand, Const):
+            return isinstance(operand.value, np.ndarray)
         return isinstance(operand_style(operand), Array)
 
     def integers(self, operand: Operand) -> list[str]:
@@ -233,6 +237,22 @@ class Emitter:
         """Another name of an array."""
         if to != source:
             self.line(f"PB_SET({to}, {source});")
+
+    def put_array(self, target: Var, array: ArrayRef) -> None:
+        """Make an array the value of a target, which may be a number."""
+        (leaf,) = leaves_of(target.style)
+        if isinstance(leaf, ArrayLeaf):
+            if (leaf.dtype, leaf.rank) != (array.dtype, array.rank):
+                raise Untaken("an array of another rank or dtype than expected")
+            self.set_array(self.array(target).name, array.name)
+        elif array.rank == 0:
+            self.set_number(target, Term(f"(*({array.ctype} *){array.name}.data)", array.dtype))
+        else:
+            raise Untaken("an array where a number is expected")
+
+    def drop(self, ref: ArrayRef) -> None:
+        """Give back what a local of ours holds."""
+        self.line(f"PB_RELEASE({ref.name}); {ref.name}.owner = NULL;")
 
     def fresh(self, var: Var, shape: Sequence[str]) -> ArrayRef:
         """Make a result a new array of a shape, its items not set."""

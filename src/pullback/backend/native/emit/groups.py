@@ -37,7 +37,10 @@ def call(e: Emitter, stmt: Call) -> None:
         made = map_operands(sink.call, lambda x: substitute(x, given), lambda b: b)
         assert isinstance(made, Call)
         base = latest[_base(sink.call)]
-        arguments.append(f"&{view_of(e, base, made.args[2:]).name}")
+        view = view_of(e, base, made.args[2:], writes=True)
+        if (view.dtype, view.rank) != (sink.dtype, sink.rank):
+            raise Untaken("a store into a part of complex numbers")
+        arguments.append(f"&{view.name}")
         latest[sink.call.targets[0]] = base
     arguments += [f"&{e.array(targets[v]).name}" for v in parts.made]
     for r in parts.reductions:

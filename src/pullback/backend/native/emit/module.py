@@ -9,15 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from pullback.backend.native.emit.control import block
+from pullback.backend.native.emit.element import literal
 from pullback.backend.native.emit.elements import Parts
-from pullback.backend.native.emit.emitter import Emitter
+from pullback.backend.native.emit.emitter import ArrayRef, Emitter
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.kernels import KernelEmitter
 from pullback.backend.native.emit.leaves import (
+    DTYPES,
+    MAX_RANK,
     ArrayLeaf,
     ListLeaf,
     Number,
+    c_type,
     code_of,
     declared,
     leaves_of,
@@ -43,7 +49,8 @@ from pullback.passes.known import drop_known
 from pullback.passes.lengths import settle_assumed
 from pullback.styles.style import Array, Dim, Scalar, Static
 
-HEADERS = ("pullback.h", "arrays.h", "kernels.h", "lists.h", "maths.h", "products.h")
+HEADERS = ("pullback.h", "arrays.h", "kernels.h", "lists.h", "maths.h", "products.h", "selection.h")
+MAX_CONSTANT = 1000  # items of an array that is written into the C text
 _WORDS = [
     "auto",
     "break",
@@ -135,6 +142,8 @@ class ModuleEmitter:
     _kernels: dict[Kernel, tuple[str, Parts, bool]] = field(default_factory=dict)
     operations: list[Operation] = field(default_factory=list)
     hosted: list[tuple[str, Loc]] = field(default_factory=list)
+    helpers: set[str] = field(default_factory=set)  # names of the C functions that are there already
+    constants: dict[int, tuple[ArrayRef, Any]] = field(default_factory=dict)
     quiet: bool = False  # in the reverse sweep, which warns of nothing
     _structs: dict[ListLeaf, str] = field(default_factory=dict)
     definitions: list[str] = field(default_factory=list)
@@ -153,6 +162,22 @@ class ModuleEmitter:
         self.operations.append(operation)
         self.hosted.append((call.op.numpy_path or call.op.name, loc))
         return len(self.operations) - 1
+
+    def constant(self, value: np.ndarray[Any, Any]) -> ArrayRef:
+        """An array that is known when compiling, as data of the module."""
+        if id(value) not in self.constants:
+            if value.dtype.name not in DTYPES or value.size > MAX_CONSTANT or value.ndim > MAX_RANK:
+                raise Untaken("a large constant")
+            name, items = f"pb_constant{len(self.constants)}", np.ascontiguousarray(value)
+            texts = ", ".join(literal(x, value.dtype) for x in items.ravel()) or "0"
+            self.definitions.append(f"static const {c_type(value.dtype)} {name}_items[] = {{{texts}}};")
+            lengths = ", ".join(map(str, value.shape)) or "1"
+            strides = ", ".join(map(str, items.strides)) or "0"
+            self.definitions.append(
+                f"static pb_array{value.ndim} {name} = {{(char *){name}_items, NULL, {{{lengths}}}, {{{strides}}}}};"
+            )
+            self.constants[id(value)] = ArrayRef(name, value.dtype, value.ndim), value
+        return self.constants[id(value)][0]
 
     def kernel(self, kernel: Kernel, loc: Loc) -> tuple[str, Parts, bool]:
         """The C function of a kernel, its parts, and whether it is told its shape."""

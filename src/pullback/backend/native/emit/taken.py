@@ -39,7 +39,7 @@ HANDLERS: dict[str, Handler] = {
     "np.dot": products.dot, "@": products.dot, "np.matmul": products.dot, "np.vdot": products.vdot,
     **dict.fromkeys(
         ("np.transpose", "np.permute_dims", "np.swapaxes", "np.matrix_transpose", "np.moveaxis", "np.expand_dims",
-         "np.broadcast_to", "np.reshape", "np.ravel"), views.call),
+         "np.broadcast_to", "np.reshape", "np.ravel", "np.squeeze", "np.flip", "np.real", "np.imag"), views.call),
 }  # fmt: skip
 
 

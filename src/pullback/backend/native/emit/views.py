@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from pullback.backend.native.emit import creation
-from pullback.backend.native.emit.emitter import VALUE_ERROR, ArrayRef, Emitter
+from pullback.backend.native.emit.emitter import TYPE_ERROR, VALUE_ERROR, ArrayRef, Emitter
 from pullback.backend.native.emit.errors import Untaken
-from pullback.backend.native.emit.leaves import code_of
+from pullback.backend.native.emit.leaves import ArrayLeaf, code_of, leaves_of
 from pullback.ir.nodes import Call, Const, Op, Operand, Pack
 
 
@@ -19,14 +21,31 @@ def call(e: Emitter, stmt: Call) -> None:
         return
     more = [x for _, x in stmt.kwargs]
     view = view_step(e, e.array(base), stmt.op, [*operands, *more])
-    e.set_array(e.array(stmt.targets[0]).name, view.name)
+    e.put_array(stmt.targets[0], view)
 
 
 def _spread(e: Emitter, stmt: Call) -> None:
-    """`np.broadcast_to` of a number: a new array of it."""
-    if stmt.op.name != "np.broadcast_to":
+    """A view of a number: a new array of it."""
+    if stmt.op.name == "np.broadcast_to":
+        creation.fill(e, stmt.targets[0], e.integers(stmt.args[1]), stmt.args[0])
+        return
+    (leaf,) = leaves_of(stmt.targets[0].style)
+    if stmt.op.name not in ("np.expand_dims", "np.reshape", "np.ravel") or not isinstance(leaf, ArrayLeaf):
         raise Untaken(f"{stmt.op.name} of a number")
-    creation.fill(e, stmt.targets[0], e.integers(stmt.args[1]), stmt.args[0])
+    for length in e.integers(stmt.args[1]) if stmt.op.name == "np.reshape" else ():
+        e.check(f"{length} == 1 || {length} == -1", VALUE_ERROR, "cannot reshape a number into this shape")
+    creation.fill(e, stmt.targets[0], ["1"] * leaf.rank, stmt.args[0])
+
+
+def written_step(e: Emitter, array: ArrayRef, op: Op, operands: Sequence[Operand]) -> ArrayRef:
+    """The view that an operation makes of an array that is written through it.
+
+    A shape that would need a copy here may need none in NumPy: then the function is left.
+    """
+    if op.name in ("np.reshape", "np.ravel"):
+        flat = f"pb_is_contiguous({array.rank}, {array.size}, {array.name}.n, {array.name}.s)"
+        e.check(flat, TYPE_ERROR, "a write through another shape of an array that is not contiguous")
+    return view_step(e, array, op, operands)
 
 
 def view_step(e: Emitter, array: ArrayRef, op: Op, operands: Sequence[Operand]) -> ArrayRef:
@@ -102,6 +121,43 @@ def _expand_dims(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> Ar
     )
 
 
+def _squeeze(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    axes = static_axes(operands)
+    if axes is None:
+        raise Untaken("np.squeeze of all axes of length one")
+    gone = {k % array.rank for k in axes}
+    for k in sorted(gone):
+        e.check(f"{array.name}.n[{k}] == 1", VALUE_ERROR, "cannot squeeze an axis whose length is not one")
+    return _struct(e, array, f"{array.name}.data", [x for k, x in enumerate(_axes(array)) if k not in gone])
+
+
+def _flip(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    axes = static_axes(operands)
+    turned = set(range(array.rank)) if axes is None else {k % array.rank for k in axes}
+    data, kept = [f"{array.name}.data"], _axes(array)
+    for k in sorted(turned):
+        length, stride = kept[k]
+        data.append(f"({length} ? ({length} - 1) * {stride} : 0)")
+        kept[k] = (length, f"-{stride}")
+    return _struct(e, array, " + ".join(data), kept)
+
+
+def _real(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    return array if array.dtype.kind != "c" else _part(e, array, 0)
+
+
+def _imag(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
+    if array.dtype.kind != "c":
+        raise Untaken("the imaginary part of real numbers")
+    return _part(e, array, array.size // 2)
+
+
+def _part(e: Emitter, array: ArrayRef, offset: int) -> ArrayRef:
+    """The parts of complex numbers that stand so many bytes behind their beginnings."""
+    view = _struct(e, array, f"{array.name}.data + {offset}", _axes(array))
+    return ArrayRef(view.name, np.dtype(f"f{array.size // 2}"), view.rank)
+
+
 def _broadcast_to(e: Emitter, array: ArrayRef, operands: Sequence[Operand]) -> ArrayRef:
     lengths = e.integers(operands[0])
     lead = len(lengths) - array.rank
@@ -162,5 +218,5 @@ def reshaped(e: Emitter, array: ArrayRef, lengths: Sequence[str]) -> ArrayRef:
 _STEPS = {
     "np.transpose": _transpose, "np.permute_dims": _transpose, "np.swapaxes": _swapaxes, "np.matrix_transpose": _last_two,
     "np.moveaxis": _moveaxis, "np.expand_dims": _expand_dims, "np.broadcast_to": _broadcast_to, "np.reshape": _reshape,
-    "np.ravel": _ravel,
+    "np.ravel": _ravel, "np.squeeze": _squeeze, "np.flip": _flip, "np.real": _real, "np.imag": _imag,
 }  # fmt: skip

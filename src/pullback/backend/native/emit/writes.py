@@ -98,6 +98,10 @@ def written(old: str, new: str, to: np.dtype[Any], source: np.dtype[Any], adds: 
     if computed.name not in DTYPES or not np.can_cast(computed, to, "same_kind"):
         raise Untaken(f"{source} added to {to}")
     return Term(
-        element(np.add, (computed,) * 3, [Term(Term(old, to).to(computed), computed), Term(value.to(computed), computed)]).text,
+        element(
+            np.add,
+            (computed,) * 3,
+            [Term(Term(old, to).to(computed), computed), Term(value.to(computed), computed)],
+        ).text,
         computed,
     ).to(to)
