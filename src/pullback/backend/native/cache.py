@@ -40,6 +40,7 @@ _FOREIGN_WRITERS = stat.S_IWGRP | stat.S_IWOTH
 # -- the place --
 
 _places: dict[tuple[str | None, str, int], Path] = {}
+_temporary_places: set[Path] = set()
 
 
 def place() -> Path:
@@ -67,7 +68,7 @@ def wanted_place() -> Path | None:
 
 def is_temporary() -> bool:
     """Whether compiled objects go when this process ends."""
-    return place() != wanted_place()
+    return place() in _temporary_places
 
 
 def _usable(folder: Path) -> bool:
@@ -98,6 +99,7 @@ def _is_own(path: Path) -> bool:
 
 def _temporary() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="pullback-"))
+    _temporary_places.add(folder)
     atexit.register(_remove_temporary, folder, os.getpid())
     return folder
 

@@ -7,6 +7,7 @@ so that the next process starts none.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -158,13 +159,11 @@ def _kept(command: tuple[str, ...]) -> Toolchain | Outcome:
 def _identity(command: tuple[str, ...]) -> str:
     """Text that changes when the program of a command does, or the machine."""
     parts = [*command, cpu(), sys.version, platform.platform()]
-    programs = [command[0], *([_ziglang()] if "ziglang" in command else [])]
-    for program in programs:
-        try:
+    for word in command:  # `ccache gcc` is two programs
+        program = (_ziglang() if word == "ziglang" else shutil.which(word)) or ""
+        with contextlib.suppress(OSError):
             stat = os.stat(program)
             parts.append(f"{os.path.realpath(program)} {stat.st_size} {stat.st_mtime_ns}")
-        except OSError:
-            parts.append("missing")
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
