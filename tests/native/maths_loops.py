@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pullback.backend.native import build, toolchain
-from pullback.errors import NoCompiler
+from pullback.errors import BuildFailed, NoCompiler
 
 Array = np.ndarray[Any, Any]
 SEED = 20240517
@@ -65,11 +65,15 @@ def run(library: ctypes.CDLL, name: str, loop: Loop, *arguments: Array) -> Array
 def instruction_sets() -> dict[str, tuple[str, ...]]:
     """Flags to try: what this machine has; on x86 its oldest set too, where the functions take other paths."""
     try:
-        native = toolchain.find().native
+        toolchain.find()
     except NoCompiler:
         return {}
-    old = {"baseline": ("-march=x86-64",)} if "x86" in toolchain.cpu().splitlines()[0] else {}
-    return {"native": ()} | (old if "-march=native" in native else {})
+    old = ("-march=x86-64", "-O2")
+    try:
+        build.shared_library("int nothing;\n", flags=old)
+    except BuildFailed:
+        return {"native": ()}
+    return {"native": (), "baseline": old}
 
 
 # -- points --

@@ -131,10 +131,11 @@ PB_INLINE float pb_power_of_twof(float rounded, int32_t shift) {
 /* A positive number as 2^exponent * mantissa with the mantissa in [sqrt(1/2), sqrt(2)). */
 typedef struct {
     double exponent, mantissa;
+    double twice_inverse; /* 2^(1 - exponent); 0 for an exponent of 1024 */
 } pb_parts;
 
 typedef struct {
-    float exponent, mantissa;
+    float exponent, mantissa, twice_inverse;
 } pb_partsf;
 
 #define PB_SQRT_HALF_BITS 0x3fe6a09e667f3bcdu
@@ -146,6 +147,7 @@ PB_INLINE pb_parts pb_split_scaled(double scaled, double bias) {
     pb_parts parts;
     parts.exponent = pb_from_bits((bits >> 52) | 0x4330000000000000u) - bias;
     parts.mantissa = pb_from_bits((bits & 0x000fffffffffffffu) + PB_SQRT_HALF_BITS);
+    parts.twice_inverse = pb_from_bits(0x7ff0000000000000u - (bits & 0xfff0000000000000u));
     return parts;
 }
 
@@ -158,14 +160,19 @@ PB_INLINE pb_parts pb_split(double x) {
     return pb_split_scaled(x * scale, bias);
 }
 
-PB_INLINE pb_partsf pb_splitf(float x) {
-    int tiny = x < 0x1p-126f;
-    float scale = tiny ? 0x1p24f : 1.0f, bias = tiny ? 151.0f : 127.0f;
-    uint32_t bits = pb_bitsf(x * scale) + (0x3f800000u - PB_SQRT_HALF_BITSF);
+PB_INLINE pb_partsf pb_split_scaledf(float scaled, float bias) {
+    uint32_t bits = pb_bitsf(scaled) + (0x3f800000u - PB_SQRT_HALF_BITSF);
     pb_partsf parts;
     parts.exponent = (float)(int32_t)(bits >> 23) - bias;
     parts.mantissa = pb_from_bitsf((bits & 0x007fffffu) + PB_SQRT_HALF_BITSF);
+    parts.twice_inverse = pb_from_bitsf(0x7f800000u - (bits & 0xff800000u));
     return parts;
+}
+
+PB_INLINE pb_partsf pb_splitf(float x) {
+    int tiny = x < 0x1p-126f;
+    float scale = tiny ? 0x1p24f : 1.0f, bias = tiny ? 151.0f : 127.0f;
+    return pb_split_scaledf(x * scale, bias);
 }
 
 /* Whether a number that is not negative is an integer; infinity is one. */

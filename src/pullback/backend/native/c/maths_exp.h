@@ -133,20 +133,18 @@ PB_INLINE double pb_log10(double x) {
     return pb_log_base(x, 0x1.bcb7b1p-2, 0x1.49b9438ca9aaep-28, 0x1.34413508p-2, 0x1.f79fef311f12bp-34);
 }
 
-/* log(u) where u = 1 + x rounded, and its rounding error as a correction; where u is near one, x itself is used. */
+/* log(u) where u = 1 + x rounded, and what its rounding error makes: error / u, where 1 / (1 + f) by two terms will do. */
 PB_INLINE double pb_log1p(double x) {
     double u = 1.0 + x;
     double error = pb_sum_error(1.0, x, u);
     pb_parts parts = pb_split_normal(u);
-    double k = parts.exponent;
-    double f = k == 0.0 ? x : parts.mantissa - 1.0;
-    double scale = pb_power_of_two(PB_ROUND - k, 1); /* of half the correction: k may be 1024 */
-    double correction = k == 0.0 ? 0.0 : error * scale * pb_fma(-0.5 * f, 1.0 - f, 0.5);
+    double k = parts.exponent, f = parts.mantissa - 1.0;
+    double correction = error * parts.twice_inverse * pb_fma(-0.5 * f, 1.0 - f, 0.5);
     double half_square = 0.5 * f * f;
     double rest = pb_log_rest(f / (2.0 + f), half_square);
     double small = pb_fma(k, PB_LN2_LOW, rest + correction);
     double y = pb_fma(k, PB_LN2_HIGH, f - (half_square - small));
-    y = __builtin_fabs(x) < 0x1p-54 ? x : y;
+    y = x == 0.0 ? x : y;
     y = x < PB_INF ? y : x;
     y = x == -1.0 ? -PB_INF : y;
     return x < -1.0 ? PB_NAN : y;
