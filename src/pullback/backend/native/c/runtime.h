@@ -161,7 +161,7 @@ PB_RUNTIME int pb_give(pb_host *host, int32_t dtype, int64_t size, int32_t rank,
     return 1;
 }
 
-#define PB_PARALLEL 200000  /* the cost of all items from which on threads are worth it */
+#define PB_PARALLEL 4000000 /* the cost of all items from which on threads are worth it */
 #define PB_PACKED 256       /* the same where operands are packed */
 /* The walk of one kernel's operands, when everything is known. */
 typedef struct {
@@ -196,6 +196,26 @@ PB_ONCE void pb_pack(int64_t size, int64_t rows, int64_t n, char *to, int64_t to
             for (int64_t k = 0; k < n; k++) memcpy(to + k * to_s, from + k * from_s, 4);
         else
             for (int64_t k = 0; k < n; k++) memcpy(to + k * to_s, from + k * from_s, (size_t)size);
+    }
+}
+
+/* Add items (`shape`, walked with s) to those of an array, in its dtype. */
+#define PB_ADD_ITEM(T) { T a, b; memcpy(&a, to, sizeof a); memcpy(&b, from, sizeof b); a = (T)(a + b); memcpy(to, &a, sizeof a); break; }
+PB_ONCE void pb_add_items(int32_t dtype, int32_t rank, const int64_t *n, char *to, const int64_t *st, const char *from, const int64_t *sf) {
+    if (rank) {
+        for (int64_t i = 0; i < n[0]; i++) pb_add_items(dtype, rank - 1, n + 1, to + i * st[0], st + 1, from + i * sf[0], sf + 1);
+        return;
+    }
+    switch (dtype) {
+    case PB_BOOL: { *to = *to | *from; break; }
+    case PB_INT8: case PB_UINT8: PB_ADD_ITEM(uint8_t)
+    case PB_INT16: case PB_UINT16: PB_ADD_ITEM(uint16_t)
+    case PB_INT32: case PB_UINT32: PB_ADD_ITEM(uint32_t)
+    case PB_INT64: case PB_UINT64: PB_ADD_ITEM(uint64_t)
+    case PB_FLOAT32: PB_ADD_ITEM(float)
+    case PB_FLOAT64: PB_ADD_ITEM(double)
+    case PB_COMPLEX64: PB_ADD_ITEM(float _Complex)
+    case PB_COMPLEX128: PB_ADD_ITEM(double _Complex)
     }
 }
 
@@ -237,7 +257,9 @@ PB_ONCE void pb_run_block(const pb_steps *w, int64_t block, void *part) {
         if (s == role->inner) continue;
         real[j] = at[j];
         at[j] = room[used++];
-        if (role->what != PB_MADE && role->what != PB_STORED)
+        if (role->what == PB_ADDED && kernel->ordered)
+            memset(at[j], 0, (size_t)(rows * length * size));
+        else if (role->what != PB_MADE && role->what != PB_STORED)
             pb_pack(size, rows, length, at[j], length * size, size, real[j], step[j], s);
     }
     int64_t packed[count];
@@ -245,7 +267,9 @@ PB_ONCE void pb_run_block(const pb_steps *w, int64_t block, void *part) {
     kernel->row(rows, length, at, packed, w->numbers, part);
     for (int32_t j = 0; j < count; j++) {
         const pb_role *role = &kernel->roles[j];
-        if (real[j] && role->what != PB_READ)
+        if (real[j] && role->what == PB_ADDED && kernel->ordered)
+            pb_add_items(role->dtype, 2, (int64_t[]){rows, length}, real[j], (int64_t[]){step[j], w->s[j][rank - 1]}, at[j], (int64_t[]){length * role->size, role->size});
+        else if (real[j] && role->what != PB_READ)
             pb_pack(role->size, rows, length, real[j], step[j], w->s[j][rank - 1], at[j], length * role->size, role->size);
     }
 }
@@ -259,7 +283,7 @@ PB_ONCE void pb_run_blocks(pb_host *host, const pb_steps *w, void *all) {
     if (host->threads > 1 && w->blocks > 1 && total >= PB_PARALLEL / kernel->cost && !kernel->ordered) {
         char *parts = malloc((size_t)(w->blocks * size));
         if (parts) {
-#pragma omp parallel for schedule(static) num_threads((int)host->threads)
+#pragma omp parallel for schedule(dynamic, 4) num_threads((int)host->threads)
             for (int64_t b = 0; b < w->blocks; b++) pb_run_block(w, b, parts + b * size);
             if (kernel->fold)
                 for (int64_t b = 0; b < w->blocks; b++) kernel->fold(all, parts + b * size);
@@ -315,26 +339,6 @@ PB_ONCE int pb_serves(const pb_kernel *kernel, void *const *arrays, int32_t j, c
             return 0;
     }
     return 1;
-}
-
-/* Add items (`shape`, walked with s) to those of an array, in its dtype. */
-#define PB_ADD_ITEM(T) { T a, b; memcpy(&a, to, sizeof a); memcpy(&b, from, sizeof b); a = (T)(a + b); memcpy(to, &a, sizeof a); break; }
-PB_ONCE void pb_add_items(int32_t dtype, int32_t rank, const int64_t *n, char *to, const int64_t *st, const char *from, const int64_t *sf) {
-    if (rank) {
-        for (int64_t i = 0; i < n[0]; i++) pb_add_items(dtype, rank - 1, n + 1, to + i * st[0], st + 1, from + i * sf[0], sf + 1);
-        return;
-    }
-    switch (dtype) {
-    case PB_BOOL: { *to = *to | *from; break; }
-    case PB_INT8: case PB_UINT8: PB_ADD_ITEM(uint8_t)
-    case PB_INT16: case PB_UINT16: PB_ADD_ITEM(uint16_t)
-    case PB_INT32: case PB_UINT32: PB_ADD_ITEM(uint32_t)
-    case PB_INT64: case PB_UINT64: PB_ADD_ITEM(uint64_t)
-    case PB_FLOAT32: PB_ADD_ITEM(float)
-    case PB_FLOAT64: PB_ADD_ITEM(double)
-    case PB_COMPLEX64: PB_ADD_ITEM(float _Complex)
-    case PB_COMPLEX128: PB_ADD_ITEM(double _Complex)
-    }
 }
 
 /* Copy what was stored into a temporary to where it belongs, broadcast; 0 where it does not fit. */
@@ -490,7 +494,7 @@ PB_RUNTIME int32_t pb_run(pb_host *host, const pb_kernel *kernel, void *const *a
                 at[j] = apart[j]->data;
                 pb_c_strides(rank, role->size, n, m);
                 pb_walk(rank, n, rank, n, m, s[j]);
-                if (role->what == PB_ADDED && (whole[j] = fits)) {
+                if (role->what == PB_ADDED && (whole[j] = fits && !kernel->ordered)) {
                     pb_copy_items(role->rank, n, role->size, at[j], m, x->data, strides);
                 } else if (role->what == PB_ADDED) {
                     memset(at[j], 0, (size_t)(items * role->size));

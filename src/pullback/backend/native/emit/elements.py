@@ -132,6 +132,18 @@ class Parts:
         """Reductions to a number."""
         return [(r.index, r) for r in self.reductions if r.whole]
 
+    def mixed(self) -> list[Sink]:
+        """Sums that share their buffer with another: their places may overlap."""
+        roots = [self._root(s.call) for s in self.sinks]
+        return [s for s, root in zip(self.sinks, roots, strict=True) if s.adds and roots.count(root) > 1]
+
+    def _root(self, store: Call) -> Operand:
+        """The parameter whose buffer a store is done in."""
+        base, made = store.args[0], {s.call.targets[0]: s.call for s in self.sinks}
+        while isinstance(base, Var) and base in made:
+            base = made[base].args[0]
+        return base
+
     def along(self) -> list[tuple[int, Reduction]]:
         """Reductions to an array."""
         return [(r.index, r) for r in self.reductions if not r.whole]

@@ -9,12 +9,13 @@ by side and whose results have room is run at once.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pullback.backend.native.emit.element import ufunc_of
-from pullback.backend.native.emit.elements import Elements, Parts, Reduction, Sink, analyse
+from pullback.backend.native.emit.elements import Parts, analyse
 from pullback.backend.native.emit.errors import Untaken
-from pullback.backend.native.emit.leaves import ArrayLeaf, Number, c_type, code_of, leaves_of
+from pullback.backend.native.emit.leaves import ArrayLeaf, c_type, code_of, leaves_of
+from pullback.backend.native.emit.rows import Operand, Row
 from pullback.ir.kernel import Kernel
 from pullback.ir.nodes import Var
 from pullback.styles.style import Array, same_length
@@ -30,41 +31,6 @@ _CALL_COST = 10  # of a function, where a sum costs one
 
 
 @dataclass(slots=True)
-class Operand:
-    """A pointer that walks the space.
-
-    name     in the row function; `array` is its parameter of the kernel's function
-    role     as c/kernels.h has it
-    inner    its stride along the last axis as the row function takes it: the size of an item, or 0
-    spans    it has the shape of the space
-    """
-
-    name: str
-    array: str
-    role: str
-    dtype: Any
-    rank: int
-    inner: int
-    spans: bool
-    reduction: Reduction | None = None
-
-    @property
-    def ctype(self) -> str:
-        """The C type of an item."""
-        return c_type(self.dtype)
-
-    @property
-    def sink(self) -> bool:
-        """Whether it is stored into."""
-        return self.role in ("PB_STORED", "PB_ADDED")
-
-    @property
-    def read(self) -> bool:
-        """Whether it is only read."""
-        return self.role == "PB_READ"
-
-
-@dataclass(slots=True)
 class KernelEmitter:
     """The C text of one kernel."""
 
@@ -76,6 +42,7 @@ class KernelEmitter:
     parts: Parts = field(init=False)
     rank: int = field(init=False)
     operands: list[Operand] = field(init=False)
+    row: Row = field(init=False)
 
     def text(self) -> list[str]:
         """All of it."""
@@ -84,8 +51,8 @@ class KernelEmitter:
         self.operands = [*self._inputs(), *self._outputs()]
         if not self.operands or (self._unshaped() and self.kernel.space):
             raise Untaken("a kernel that makes its own shape")
-        self._structs()
-        self._row()
+        self.row = Row(self.name, self.rank, self.parts, self.operands)
+        self.lines += self.row.text()
         self._fold()
         self._table()
         self._function()
@@ -133,96 +100,7 @@ class KernelEmitter:
             out.append(Operand(f"pb_a{k}", f"a{k}", "PB_REDUCED", r.dtype, r.rank, inner, False, r))
         return out
 
-    # ------------------------------------------------------------------------------------------------ a row
-
-    def _structs(self) -> None:
-        """The numbers of a call, and what a block of rows sums up."""
-        if self.parts.numbers:
-            fields = " ".join(f"{c_type(n.dtype)} {name};" for name, n in self.parts.numbers.items())
-            self._add(f"typedef struct {{ {fields} }} {self.name}_numbers;")
-        if self.parts.whole():
-            fields = " ".join(f"{self._accumulator(r)} {r.name};" for _, r in self.parts.whole())
-            self._add(f"typedef struct {{ {fields} }} {self.name}_part;")
-            fields = " ".join(f"{self._holder(r)} {r.name};" for _, r in self.parts.whole())
-            self._add(f"typedef struct {{ {fields} }} {self.name}_all;")
-        for r in self.parts.reductions:
-            if self._local(r) and r.needs_items:
-                t, name = self._accumulator(r), f"{self.name}_{r.name}"
-                self._add(
-                    f"PB_PRAGMA(omp declare reduction({name} : {t} : omp_out = {r.combine('omp_out', 'omp_in')}) "
-                    f"initializer(omp_priv = {r.identity()}))"
-                )
-
-    def _row(self) -> None:
-        """Some rows of items."""
-        self._add(
-            f"PB_ONCE void {self.name}_row(int64_t pb_m, int64_t pb_n, char *const *pb_p, const int64_t *pb_s, const void *pb_c, void *pb_part) {{"
-        )
-        self._add("    (void)pb_c; (void)pb_part;")
-        for k, x in enumerate(self.operands):
-            self._add(f"    {'const ' if x.read else ''}char *{x.name} = pb_p[{k}];")
-        for name, n in self.parts.numbers.items():
-            self._add(f"    const {c_type(n.dtype)} {name} = ((const {self.name}_numbers *)pb_c)->{name};")
-        sums = [r for r in self.parts.reductions if self._local(r)]
-        for r in sums:
-            self._add(f"    {self._accumulator(r)} pb_acc_{r.name} = {r.identity()};")
-        self._add("    for (int64_t pb_r = 0; pb_r < pb_m; pb_r++) {")
-        self._add(f"        PB_ROW({' '.join(filter(None, map(self._clause, sums)))})")
-        self._add("        for (int64_t pb_k = 0; pb_k < pb_n; pb_k++) {")
-        self.lines += [f"            {line}" for line in self._body()]
-        self._add("        }")
-        for r in sums:
-            if not r.whole:
-                at = f"*({c_type(r.dtype)} *)pb_a{r.index}"
-                self._add(
-                    f"        {at} = {r.combine(at, f'pb_acc_{r.name}')}; pb_acc_{r.name} = {r.identity()};"
-                )
-        if self.rank > 1:
-            for k, x in enumerate(self.operands):
-                self._add(f"        {x.name} += pb_s[{k}];")
-        self._add("    }")
-        for _, r in self.parts.whole():
-            self._add(f"    (({self.name}_part *)pb_part)->{r.name} = pb_acc_{r.name};")
-        self._add("}")
-
-    def _clause(self, r: Reduction) -> str:
-        """The clause that lets the compiler reduce in an order of its own."""
-        sign = {"add": "+", "multiply": "*", "or": "|", "and": "&"}.get(r.kind, f"{self.name}_{r.name}")
-        return f"reduction({sign} : pb_acc_{r.name})"
-
-    def _item(self, x: Operand) -> str:
-        """The item of an operand at this step of a row."""
-        return f"(({'const ' if x.read else ''}{x.ctype} *){x.name})[{'pb_k' if x.inner else 0}]"
-
-    def _local(self, r: Reduction) -> bool:
-        """Whether a row's items are all reduced to one."""
-        return r.whole or self.rank - 1 in r.axes
-
-    def _accumulator(self, r: Reduction) -> str:
-        return "double" if r.adds and r.dtype.name == "float32" else c_type(r.dtype)
-
-    def _body(self) -> list[str]:
-        at = {x.name: self._item(x) for x in self.operands}
-        texts = {var: at[x.name] for var, x in zip(self.parts.arrays, self.operands, strict=False)}
-        elements = Elements(self.parts, texts)
-        out = elements.statements()
-        for k, var in enumerate(self.parts.made):
-            out.append(f"{at[f'pb_o{k}']} = {elements.of(var, _dtype(var))};")
-        for k, sink in enumerate(self.parts.sinks):
-            out.append(self._stored(sink, elements, at[f"pb_w{k}"]))
-        for r in self.parts.reductions:
-            acc = f"pb_acc_{r.name}" if self._local(r) else at[f"pb_a{r.index}"]
-            out.append(f"{acc} = {r.combine(acc, elements.reduced(r))};")
-        return out
-
-    def _stored(self, sink: Sink, elements: Elements, at: str) -> str:
-        ctype, value = c_type(sink.dtype), elements.stored(sink)
-        return f"{at} = ({ctype})({at} + {value});" if sink.adds else f"{at} = {value};"
-
     # ------------------------------------------------------------------------------------------------- sums
-
-    def _holder(self, r: Reduction) -> str:
-        return "pb_total" if r.adds and r.dtype.kind == "f" else self._accumulator(r)
 
     def _fold(self) -> None:
         """What a block has summed up goes to the rest."""
@@ -231,7 +109,7 @@ class KernelEmitter:
         self._add(f"static void {self.name}_fold(void *pb_all, const void *pb_part) {{")
         self._add(f"    {self.name}_all *all = pb_all; const {self.name}_part *part = pb_part;")
         for _, r in self.parts.whole():
-            if self._holder(r) == "pb_total":
+            if self.row.holder(r) == "pb_total":
                 self._add(f"    pb_add_total(&all->{r.name}, part->{r.name});")
             else:
                 self._add(f"    all->{r.name} = {r.combine(f'all->{r.name}', f'part->{r.name}')};")
@@ -258,8 +136,12 @@ class KernelEmitter:
         nonzero = int(any(r.needs_items for r in self.parts.reductions))
         self._add(
             f"static const pb_kernel {self.name}_table = {{{self.name}_row, {fold}, {self.name}_roles, {len(self.operands)}, "
-            f"{self.rank}, {len(self.kernel.space)}, {self.place}, {part}, {self._cost()}, {nonzero}, {int(bool(self.parts.along()))}}};"
+            f"{self.rank}, {len(self.kernel.space)}, {self.place}, {part}, {self._cost()}, {nonzero}, {int(self._ordered())}}};"
         )
+
+    def _ordered(self) -> bool:
+        """Whether rows must be taken one after the other: several may change one item."""
+        return bool(self.parts.along() or self.parts.mixed())
 
     def _cost(self) -> int:
         """What an item costs, about."""
@@ -289,7 +171,7 @@ class KernelEmitter:
             numbers = "&numbers"
         if self.parts.whole():
             starts = ", ".join(
-                "{0, 0}" if self._holder(r) == "pb_total" else r.identity() for _, r in self.parts.whole()
+                "{0, 0}" if self.row.holder(r) == "pb_total" else r.identity() for _, r in self.parts.whole()
             )
             self._add(f"    {self.name}_all all = {{{starts}}};")
             all_ = "&all"
@@ -368,7 +250,7 @@ class KernelEmitter:
     def _after(self) -> None:
         """Results of whole reductions, and means."""
         for k, r in self.parts.whole():
-            value = f"pb_total_of(&all.{r.name})" if self._holder(r) == "pb_total" else f"all.{r.name}"
+            value = f"pb_total_of(&all.{r.name})" if self.row.holder(r) == "pb_total" else f"all.{r.name}"
             if r.mean:
                 value = f"({value} / total)"
             self._add(f"    *a{k} = ({c_type(r.dtype)}){value};")
@@ -382,9 +264,3 @@ class KernelEmitter:
 
     def _add(self, line: str) -> None:
         self.lines.append(line)
-
-
-def _dtype(var: Var) -> Any:
-    (leaf,) = leaves_of(var.style)
-    assert isinstance(leaf, ArrayLeaf | Number)
-    return leaf.dtype

@@ -224,7 +224,7 @@ class ModuleEmitter:
 def emit_native(function: Function, *, in_place: bool = True) -> Native:
     """The C module of one function."""
     done = bufferize(settle_assumed(drop_known(function)), in_place=in_place).function
-    fused = fuse(done, single=True)
+    fused = fuse(done, single=True, sums_overlap=True)
     module = ModuleEmitter()
     names = assign_names(fused, {}, _WORDS)
     e = Emitter(module, names)

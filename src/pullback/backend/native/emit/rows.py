@@ -1,0 +1,173 @@
+"""The row function of a kernel: some rows of items that stand side by side, in loops that the compiler vectorises.
+
+Sums into places of one buffer that may overlap are taken one after the other, each by a loop of its own over the row:
+what is added waits in a stretch of memory of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pullback.backend.native.emit.elements import Elements, Parts, Reduction
+from pullback.backend.native.emit.leaves import ArrayLeaf, Number, c_type, leaves_of
+from pullback.ir.nodes import Var
+
+
+@dataclass(slots=True)
+class Operand:
+    """A pointer that walks the space.
+
+    name     in the row function; `array` is its parameter of the kernel's function
+    role     as c/kernels.h has it
+    inner    its stride along the last axis as the row function takes it: the size of an item, or 0
+    spans    it has the shape of the space
+    """
+
+    name: str
+    array: str
+    role: str
+    dtype: Any
+    rank: int
+    inner: int
+    spans: bool
+    reduction: Reduction | None = None
+
+    @property
+    def ctype(self) -> str:
+        """The C type of an item."""
+        return c_type(self.dtype)
+
+    @property
+    def sink(self) -> bool:
+        """Whether it is stored into."""
+        return self.role in ("PB_STORED", "PB_ADDED")
+
+    @property
+    def read(self) -> bool:
+        """Whether it is only read."""
+        return self.role == "PB_READ"
+
+
+@dataclass(slots=True)
+class Row:
+    """The C text of a row function, with the structs of what it is given and gives."""
+
+    name: str  # of the kernel
+    rank: int
+    parts: Parts
+    operands: list[Operand]
+    lines: list[str] = field(default_factory=list)
+
+    def text(self) -> list[str]:
+        """All of it."""
+        self._structs()
+        self._row()
+        return self.lines
+
+    def _structs(self) -> None:
+        """The numbers of a call, and what a block of rows sums up."""
+        if self.parts.numbers:
+            fields = " ".join(f"{c_type(n.dtype)} {name};" for name, n in self.parts.numbers.items())
+            self._add(f"typedef struct {{ {fields} }} {self.name}_numbers;")
+        if self.parts.whole():
+            fields = " ".join(f"{self.accumulator(r)} {r.name};" for _, r in self.parts.whole())
+            self._add(f"typedef struct {{ {fields} }} {self.name}_part;")
+            fields = " ".join(f"{self.holder(r)} {r.name};" for _, r in self.parts.whole())
+            self._add(f"typedef struct {{ {fields} }} {self.name}_all;")
+        for r in self.parts.reductions:
+            if self.local(r) and r.needs_items:
+                t, name = self.accumulator(r), f"{self.name}_{r.name}"
+                self._add(
+                    f"PB_PRAGMA(omp declare reduction({name} : {t} : omp_out = {r.combine('omp_out', 'omp_in')}) "
+                    f"initializer(omp_priv = {r.identity()}))"
+                )
+
+    def _row(self) -> None:
+        """Some rows of items."""
+        self._add(
+            f"PB_ONCE void {self.name}_row(int64_t pb_m, int64_t pb_n, char *const *pb_p, const int64_t *pb_s, const void *pb_c, void *pb_part) {{"
+        )
+        self._add("    (void)pb_c; (void)pb_part;")
+        for k, x in enumerate(self.operands):
+            self._add(f"    {'const ' if x.read else ''}char *{x.name} = pb_p[{k}];")
+        for name, n in self.parts.numbers.items():
+            self._add(f"    const {c_type(n.dtype)} {name} = ((const {self.name}_numbers *)pb_c)->{name};")
+        sums = [r for r in self.parts.reductions if self.local(r)]
+        for r in sums:
+            self._add(f"    {self.accumulator(r)} pb_acc_{r.name} = {r.identity()};")
+        body, after = self._body()
+        self._add("    for (int64_t pb_r = 0; pb_r < pb_m; pb_r++) {")
+        self._add(f"        PB_ROW({' '.join(filter(None, map(self._clause, sums)))})")
+        self._add("        for (int64_t pb_k = 0; pb_k < pb_n; pb_k++) {")
+        self.lines += [f"            {line}" for line in body]
+        self._add("        }")
+        for line in after:
+            self._add(f"        PB_ROW() for (int64_t pb_k = 0; pb_k < pb_n; pb_k++) {line}")
+        for r in sums:
+            if not r.whole:
+                at = f"*({c_type(r.dtype)} *)pb_a{r.index}"
+                self._add(
+                    f"        {at} = {r.combine(at, f'pb_acc_{r.name}')}; pb_acc_{r.name} = {r.identity()};"
+                )
+        if self.rank > 1:
+            for k, x in enumerate(self.operands):
+                self._add(f"        {x.name} += pb_s[{k}];")
+        self._add("    }")
+        for _, r in self.parts.whole():
+            self._add(f"    (({self.name}_part *)pb_part)->{r.name} = pb_acc_{r.name};")
+        self._add("}")
+
+    def _clause(self, r: Reduction) -> str:
+        """The clause that lets the compiler reduce in an order of its own."""
+        sign = {"add": "+", "multiply": "*", "or": "|", "and": "&"}.get(r.kind, f"{self.name}_{r.name}")
+        return f"reduction({sign} : pb_acc_{r.name})"
+
+    def _item(self, x: Operand) -> str:
+        """The item of an operand at this step of a row."""
+        return f"(({'const ' if x.read else ''}{x.ctype} *){x.name})[{'pb_k' if x.inner else 0}]"
+
+    def local(self, r: Reduction) -> bool:
+        """Whether a row's items are all reduced to one."""
+        return r.whole or self.rank - 1 in r.axes
+
+    def accumulator(self, r: Reduction) -> str:
+        """The C type in which a row is reduced."""
+        return "double" if r.adds and r.dtype.name == "float32" else c_type(r.dtype)
+
+    def _body(self) -> tuple[list[str], list[str]]:
+        """The statements for an item, and the loops that follow those over a row."""
+        at = {x.name: self._item(x) for x in self.operands}
+        texts = {var: at[x.name] for var, x in zip(self.parts.arrays, self.operands, strict=False)}
+        elements = Elements(self.parts, texts)
+        out, after = elements.statements(), []
+        for k, var in enumerate(self.parts.made):
+            out.append(f"{at[f'pb_o{k}']} = {elements.of(var, _dtype(var))};")
+        waiting = {f"x{k}": at[f"pb_x{k}"] for k in range(len(self.parts.arrays))}
+        for k, sink in enumerate(self.parts.sinks):
+            ctype, value, place = c_type(sink.dtype), elements.stored(sink), at[f"pb_w{k}"]
+            if sink in self.parts.mixed():
+                if value not in waiting:
+                    waiting[value] = f"pb_v{k}[pb_k]"
+                    self._add(f"    {ctype} pb_v{k}[PB_BLOCK];")
+                    out.append(f"pb_v{k}[pb_k] = {value};")
+                after.append(f"{place} = ({ctype})({place} + {waiting[value]});")
+            else:
+                out.append(f"{place} = ({ctype})({place} + {value});" if sink.adds else f"{place} = {value};")
+        for r in self.parts.reductions:
+            acc = f"pb_acc_{r.name}" if self.local(r) else at[f"pb_a{r.index}"]
+            out.append(f"{acc} = {r.combine(acc, elements.reduced(r))};")
+        return out, after
+
+    def holder(self, r: Reduction) -> str:
+        """The C type in which all rows are."""
+        return "pb_total" if r.adds and r.dtype.kind == "f" else self.accumulator(r)
+
+    def _add(self, line: str) -> None:
+        self.lines.append(line)
+
+
+def _dtype(var: Var) -> Any:
+    (leaf,) = leaves_of(var.style)
+    assert isinstance(leaf, ArrayLeaf | Number)
+    return leaf.dtype
