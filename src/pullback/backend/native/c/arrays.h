@@ -31,6 +31,7 @@
 
 typedef struct pb_buffer {
     int64_t refs;
+    struct pb_buffer *next; /* of those kept for the next new array */
     void *handle;  /* the host's array, or NULL where the items follow this header */
     char *data;
     int64_t room;  /* bytes */
@@ -78,6 +79,14 @@ PB_RUNTIME int pb_give(pb_host *host, int32_t dtype, int64_t size, int32_t rank,
 /* Make an array of one that an operation of the host gave: its reference is taken over.  What the names held before is
    given back.  The owner is NULL where there is no memory. */
 PB_RUNTIME void pb_adopt(pb_host *host, int32_t dtype, int32_t rank, const pb_arg *given, char **data, pb_buffer **owner, int64_t *n, int64_t *s);
+
+/* Give a name of a buffer up, where that is done once. */
+PB_RUNTIME void pb_let_go(pb_host *host, pb_buffer *buffer);
+/* Large buffers that are free during a call of an entry are kept for its next new arrays: the memory is there already.
+   An entry begins with none, and at its end gives them back; those of a call that it interrupts come back then. */
+typedef struct pb_pool { pb_buffer *first; int32_t count; } pb_pool;
+PB_RUNTIME pb_pool pb_begin(void);
+PB_RUNTIME void pb_end(pb_host *host, pb_pool outer);
 
 /* Another name of a buffer. */
 PB_FORCED void pb_retain(pb_buffer *buffer) {
@@ -155,6 +164,7 @@ PB_FORCED int pb_shape_is_fine(int32_t rank, const int64_t *n) {
     } while (0)
 #define PB_RETAIN(array) pb_retain((array).owner)
 #define PB_RELEASE(array) pb_release(host, (array).owner)
+#define PB_LET_GO(array) (pb_let_go(host, (array).owner), (array).owner = NULL)
 #define PB_SET(to, from) \
     do { \
         pb_retain((from).owner); \

@@ -5,9 +5,57 @@
 #include "arrays.h"
 #include "kernels.h"
 
+#define PB_KEPT 8 /* buffers at most that are kept */
+static _Thread_local pb_pool pb_kept;
+
+PB_RUNTIME pb_pool pb_begin(void) {
+    const pb_pool outer = pb_kept;
+    pb_kept = (pb_pool){NULL, 0};
+    return outer;
+}
+
+PB_RUNTIME void pb_end(pb_host *host, pb_pool outer) {
+    while (pb_kept.first) {
+        pb_buffer *next = pb_kept.first->next;
+        host->drop_array(host, pb_kept.first->handle);
+        free(pb_kept.first);
+        pb_kept.first = next;
+    }
+    pb_kept = outer;
+}
+
 PB_RUNTIME void pb_free_buffer(pb_host *host, pb_buffer *buffer) {
+    if (buffer->handle && buffer->room && pb_kept.count < PB_KEPT) {
+        buffer->next = pb_kept.first;
+        pb_kept.first = buffer;
+        pb_kept.count++;
+        return;
+    }
     if (buffer->handle) host->drop_array(host, buffer->handle);
     free(buffer);
+}
+
+PB_RUNTIME void pb_let_go(pb_host *host, pb_buffer *buffer) {
+    pb_release(host, buffer);
+}
+
+/* A buffer that is kept and serves a new array: one that is just so, or else one that is not much larger. */
+PB_ONCE pb_buffer *pb_take(int32_t dtype, int32_t rank, const int64_t *n, int64_t bytes) {
+    pb_buffer **best = NULL;
+    for (pb_buffer **at = &pb_kept.first; *at; at = &(*at)->next) {
+        const pb_buffer *x = *at;
+        if (x->room == bytes && x->dtype == dtype && x->rank == rank && pb_same_shape(rank, n, x->n)) {
+            best = at;
+            break;
+        }
+        if (!best && x->room >= bytes && x->room <= bytes + bytes / 4) best = at;
+    }
+    if (!best) return NULL;
+    pb_buffer *taken = *best;
+    *best = taken->next;
+    pb_kept.count--;
+    taken->refs = 1;
+    return taken;
 }
 
 PB_RUNTIME pb_buffer *pb_new_buffer(pb_host *host, int32_t dtype, int64_t size, int32_t rank, const int64_t *n) {
@@ -23,6 +71,8 @@ PB_RUNTIME pb_buffer *pb_new_buffer(pb_host *host, int32_t dtype, int64_t size, 
     host->message = NULL;
     pb_buffer *buffer;
     if (bytes >= PB_HOST_BYTES) {
+        buffer = pb_take(dtype, rank, n, bytes);
+        if (buffer) return buffer;
         buffer = malloc(sizeof(pb_buffer));
         if (!buffer) return NULL;
         buffer->handle = host->new_array(host, dtype, rank, n, &buffer->data);

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pullback.backend.native.emit.control import block
+from pullback.backend.native.emit.control import statement
 from pullback.backend.native.emit.element import literal
 from pullback.backend.native.emit.elements import Parts
 from pullback.backend.native.emit.emitter import ArrayRef, Emitter
@@ -41,8 +41,8 @@ from pullback.backend.native.interface import (
 from pullback.backend.numpy.naming import assign_names
 from pullback.errors import Loc
 from pullback.ir.kernel import Kernel
-from pullback.ir.nodes import Call, Function, Operand, Var
-from pullback.ir.walk import variables
+from pullback.ir.nodes import Block, Call, Function, Operand, Var
+from pullback.ir.walk import definitions, uses, variables, variables_in
 from pullback.passes.bufferize import bufferize
 from pullback.passes.fuse import fuse
 from pullback.passes.known import drop_known
@@ -230,8 +230,8 @@ def emit_native(function: Function, *, in_place: bool = True) -> Native:
     e = Emitter(module, names)
     arguments = _arguments(fused)
     _unpack(e, arguments)
-    block(e, fused.body)
     results = [v for tree in fused.results for v in variables(tree)]
+    _body(e, fused.body, results)
     _results(e, results)
     specs = tuple(_result_spec(v) for v in results)
     given = _specs(arguments)
@@ -239,6 +239,26 @@ def emit_native(function: Function, *, in_place: bool = True) -> Native:
     return Native(
         _text(module, e, fused.name), interface, arguments, fused.results, fused, tuple(module.hosted)
     )
+
+
+def _body(e: Emitter, body: Block, results: list[Var]) -> None:
+    """The statements of the entry.  An array whose name nothing reads any more is given up at once, so that the next
+    new one has its memory; in loops names get new values instead."""
+    live = {e.names.of.get(v) for v in results}
+    dying: list[list[Var]] = []
+    for stmt in reversed(body.stmts):
+        seen = [*uses(stmt), *definitions(Block((stmt,)))]
+        dying.append([v for v in seen if e.names.of.get(v) not in live])
+        if isinstance(stmt, Call):
+            live -= {e.names.of.get(t) for t in stmt.targets}
+            seen = list(variables_in([*stmt.args, *(x for _, x in stmt.kwargs)]))
+        live |= {e.names.of.get(v) for v in seen}
+    for stmt, dead in zip(body.stmts, reversed(dying), strict=True):
+        statement(e, stmt)
+        gone = {n: x for v in dead if e.used(v) for n, x in zip(e.leaves(v), leaves_of(v.style), strict=True)}
+        for name, leaf in gone.items():
+            if isinstance(leaf, ArrayLeaf):
+                e.line(f"PB_LET_GO({name});")
 
 
 def _arguments(function: Function) -> tuple[Var, ...]:
@@ -294,6 +314,7 @@ def _text(module: ModuleEmitter, e: Emitter, name: str) -> str:
     lines.append(f"PB_EXPORT int32_t {name}(pb_host *host, const pb_arg *in, pb_arg *out) {{")
     lines.append("    int32_t failed = 0;")
     lines.append("    (void)in; (void)out;")
+    lines.append("    const pb_pool pb_outer = pb_begin();")
     for local, leaf in e.locals.items():
         start = {Number: "0", ArrayLeaf: "{0}", ListLeaf: "NULL"}[type(leaf)]
         lines.append(f"    {declared(leaf)} {local} = {start};")
@@ -302,10 +323,10 @@ def _text(module: ModuleEmitter, e: Emitter, name: str) -> str:
         lines += ["    goto done;", "fail:", "    failed = 1;", "done:"]
     for local, leaf in e.locals.items():
         if isinstance(leaf, ArrayLeaf):
-            lines.append(f"    PB_RELEASE({local});")
+            lines.append(f"    PB_LET_GO({local});")
         elif isinstance(leaf, ListLeaf):
             lines.append(f"    PB_RELEASE_LIST({local});")
-    lines += ["    return failed;", "}", ""]
+    lines += ["    pb_end(host, pb_outer);", "    return failed;", "}", ""]
     return "\n".join(lines)
 
 
