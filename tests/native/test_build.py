@@ -246,6 +246,20 @@ def test_a_disk_that_is_full(place: Path, monkeypatch: pytest.MonkeyPatch) -> No
         build.shared_library(text(17))
 
 
+def test_no_place_to_write_at_all(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_only(**_: object) -> str:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    toolchain.find()
+    monkeypatch.setenv("PULLBACK_CACHE_SIZE", "0")
+    monkeypatch.setattr(cache.tempfile, "mkdtemp", read_only)
+    with pytest.raises(BuildFailed, match="Read-only file system"):
+        build.shared_library(text(19))
+    monkeypatch.setenv("CC", f"{NAMED} -DUNTRIED2")
+    with pytest.raises(NoCompiler, match="Read-only file system"):
+        build.shared_library(text(19))
+
+
 def test_a_cache_that_somebody_removes(place: Path) -> None:
     build.shared_library(text(18))
     shutil.rmtree(place.parent)

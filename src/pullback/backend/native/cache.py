@@ -58,7 +58,7 @@ def wanted_place() -> Path | None:
     """Where compiled objects should be kept; None where nothing tells a place for them."""
     asked = os.environ.get("PULLBACK_CACHE_DIR")
     if asked:
-        return Path(asked).expanduser().absolute() / FOLDER
+        return Path(os.path.expanduser(asked)).absolute() / FOLDER
     try:
         from platformdirs import user_cache_path
     except ImportError:
@@ -161,8 +161,8 @@ class Entry:
 
 def lookup(key: str) -> Path | None:
     """The library of a key, if it is there and whole.  It is the most recently used then."""
-    record = place() / f"{key}.json"
     try:
+        record = place() / f"{key}.json"
         data = json.loads(read(record))
         library = record.with_name(data["library"])
         content = read(library)

@@ -143,15 +143,13 @@ def _split(asked: str) -> tuple[str, ...]:
 
 def _kept(command: tuple[str, ...]) -> Toolchain | Outcome:
     """What is known of a command; it is tried if that is nothing, or if its program has changed."""
-    path = cache.place() / f"compiler-{_identity(command)}.json"
-    known = _read(path, command)
-    if known is not None:
-        return known
     try:
-        found = _try(command)
+        path = cache.place() / f"compiler-{_identity(command)}.json"
+        known = _read(path, command)
+        found = known if known is not None else _try(command)
     except OSError as error:  # there is no room to try it
-        found = Outcome(None, f"it cannot be tried: {error}")
-    if isinstance(found, Toolchain):
+        return Outcome(None, f"it cannot be tried: {error}")
+    if known is None and isinstance(found, Toolchain):
         cache.write(path, json.dumps(asdict(found)).encode())
     return found
 
