@@ -18,9 +18,9 @@ from pullback.api.seeds import Shape, shape_of
 from pullback.dispatch.kept import kept_by
 from pullback.dispatch.promotion import c_source
 from pullback.dispatch.shipped import Shipped, shipped
-from pullback.dispatch.tracebacks import brief
+from pullback.dispatch.tracebacks import brief, shortened
 from pullback.dispatch.variants import Variant
-from pullback.errors import ArgumentError
+from pullback.errors import ArgumentError, PullbackError
 from pullback.explain import Explanation, explanation
 from pullback.pipeline import Options
 
@@ -68,7 +68,6 @@ class Calls:
     def _gradient(self, argnums: Asked, has_aux: bool = False, copy: bool = True) -> Gradient | BoundGradient:
         raise NotImplementedError
 
-    @brief
     def value_and_grad(
         self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any
     ) -> tuple[Any, Any]:
@@ -79,12 +78,17 @@ class Calls:
 
         Raises ArgumentError where the value is no real scalar or an argument is an integer.
         """
-        return self._gradient(argnums, has_aux)(*args, **kwargs)
+        try:
+            return self._gradient(argnums, has_aux).function(*args, **kwargs)  # type: ignore[no-any-return]
+        except PullbackError as error:
+            raise shortened(error)  # noqa: B904 - it is the same error
 
-    @brief
     def grad(self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any) -> Any:
         """The gradient with respect to `argnums` (with has_aux: the gradient and aux)."""
-        value, bars = self._gradient(argnums, has_aux)(*args, **kwargs)
+        try:
+            value, bars = self._gradient(argnums, has_aux).function(*args, **kwargs)
+        except PullbackError as error:
+            raise shortened(error)  # noqa: B904 - it is the same error
         return (bars, value[1]) if has_aux else bars
 
     @brief
