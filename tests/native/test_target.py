@@ -259,8 +259,26 @@ def test_auto_changes_to_native_once_it_has_run_long_enough(monkeypatch: pytest.
     same(grad(X, SCALE), first)
     assert background.wait()
     assert found.status == "native" and not found.counting
-    same(grad(X, SCALE), first)
-    assert found.bound.calls == 1
+    for k in range(promotion.RACES + 2):
+        assert (found.run == found._race) == (k < promotion.RACES)
+        same(grad(X, SCALE), first)
+    assert found.bound.calls == promotion.RACES + 2
+
+
+def test_native_is_given_up_where_it_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promotion, "ENOUGH", 0.0)
+    grad = pb.grad(lambda x, b: wave(x, b) * 3.0)
+    first = grad(X, SCALE)
+    assert background.wait()
+    found = promotion_of(grad, X, SCALE)
+    monkeypatch.setattr(promotion, "SLOWER", 0.0)
+    for _ in range(promotion.RACES + 1):
+        assert found.status == "native"
+        same(grad(X, SCALE), first)
+        if found.run is None:
+            break
+    assert found.status == "numpy" and "NumPy" in str(found.error)
+    assert "C took" in grad.explain(X, SCALE).target.reason
 
 
 def test_auto_of_structures(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,9 @@
        │             │           │
        └─────────────┴───────────┴──▶ numpy    for good, with a reason
 
-With target="auto" a signature waits until its calls have taken as long as compiling may take; with "native" it is
-compiled at its first call, and what stands against it is raised.  A call looks at `run`, and at nothing else of this.
+With target="auto" a signature waits until its calls have taken as long as compiling may take.  Its first native calls
+are races, which NumPy runs too: native is given up where it is slower.  With "native" it is compiled at its first call,
+and what stands against it is raised.  A call looks at `run`, and at nothing else of this.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from pullback.pipeline import Compiled, Options
 
 ENOUGH = 0.3  # seconds of NumPy after which native is compiled: about what compiling costs
 RECENT, TOO_MANY = 16, 8  # of so many last calls so many failed: native is given up
+RACES = 3  # calls that both targets run, before native serves alone
+SLOWER = 1.2  # native is given up where it takes so many times as long
 
 Target = Literal["auto", "native", "numpy"]
 Status = Literal["waiting", "compiling", "native", "numpy"]
@@ -55,6 +58,8 @@ class Promotion:
     __slots__ = (
         "_failures",
         "_lock",
+        "_native",
+        "_times",
         "bound",
         "compiled",
         "counting",
@@ -78,6 +83,8 @@ class Promotion:
         self.counting = self.target == "auto"
         self._failures: deque[int] = deque(maxlen=TOO_MANY)
         self._lock = threading.Lock()
+        self._native: Callable[..., Any] | None = None
+        self._times: list[tuple[float, float]] = []  # of races: native's, NumPy's
         if self.target == "numpy":
             self.status = "numpy"
         elif compiled.options.debug:
@@ -131,8 +138,31 @@ class Promotion:
             reason = found.reason if isinstance(found, PullbackError) else str(found)
             self._give_up(NativeError(reason, loc=loc, hint=_WAY_OUT))
         else:
-            self.run = run
+            self._native = run
+            self.run = run if self.target == "native" else self._race
         self.status = "native" if self.run is not None else "numpy"
+
+    def _race(self, *values: Any) -> Any:
+        """A call that both run; native's result is returned."""
+        native = self._native
+        assert native is not None
+        start = perf_counter()
+        result = native(*values)
+        if result is MISS:
+            return result
+        middle = perf_counter()
+        try:
+            self.compiled.function(self.form)(*values)
+        except Exception:  # a warning that the caller has made an error: NumPy is to raise it
+            return MISS
+        self._times.append((middle - start, perf_counter() - middle))
+        if len(self._times) >= RACES:
+            mine, other = (min(times) for times in zip(*self._times, strict=True))
+            if mine <= SLOWER * other:
+                self.run = native
+            elif self.status == "native":
+                self._give_up(NativeError(f"C took {mine:.2g} s for a call, NumPy {other:.2g} s"))
+        return result
 
     def _failed(
         self, code: int, line: int, detail: Sequence[int], message: str | None, pending: BaseException | None

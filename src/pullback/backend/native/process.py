@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from pullback.backend.native import cache
 _DROPPED = ("DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES")
 _SAID = {"LC_ALL": "C", "LANGUAGE": "C"}
 FIRST_LINES = 12
+SPINS = "5000"  # some ten microseconds: what there is between two loops of one function
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,23 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
     with contextlib.suppress(OSError, ValueError):
         process.communicate(timeout=5)
+
+
+@contextlib.contextmanager
+def patient_threads() -> Iterator[None]:
+    """A block that loads libraries; where GCC's OpenMP comes with one, its threads soon sleep when there is no work.
+
+    By default they spin for milliseconds, and where other processes want the cores everything waits for them.  OpenMP
+    reads this once, when it is loaded.  A user who has said something about it is obeyed.
+    """
+    if any(name in os.environ for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")):
+        yield
+        return
+    os.environ["GOMP_SPINCOUNT"] = SPINS
+    try:
+        yield
+    finally:
+        os.environ.pop("GOMP_SPINCOUNT", None)
 
 
 class Locks:

@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pullback.backend.native import cache
-from pullback.backend.native.process import Locks, Outcome, run
+from pullback.backend.native.process import Locks, Outcome, patient_threads, run
 from pullback.errors import NoCompiler
 
 SYSTEM = ("cc", "gcc", "clang")
@@ -224,7 +224,8 @@ def _builds(
     if not done.fine:
         return done
     try:
-        answer = ctypes.CDLL(str(library)).pb_trial()
+        with patient_threads():
+            answer = ctypes.CDLL(str(library)).pb_trial()
     except (OSError, AttributeError) as error:
         return Outcome(None, f"what it builds cannot be loaded: {error}")
     return done if answer == 42 else Outcome(None, "what it builds does not work")

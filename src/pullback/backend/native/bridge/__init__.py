@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pullback.backend.native.bridge.raising import MISS, Failed, fail
 from pullback.backend.native.interface import Interface
+from pullback.backend.native.process import patient_threads
 from pullback.errors import BuildFailed, NativeError
 
 __all__ = ["MISS", "bind", "kind"]
@@ -40,7 +41,8 @@ def bind_with(
 ) -> Callable[..., Any]:
     """The entry of a library as a callable of one of the bridges."""
     try:
-        loaded = ctypes.PyDLL(str(library))
+        with patient_threads():
+            loaded = ctypes.PyDLL(str(library))
         address = ctypes.cast(getattr(loaded, interface.name), ctypes.c_void_p).value
     except (OSError, AttributeError) as error:
         raise BuildFailed(f"a compiled library cannot be loaded: {error}") from error
