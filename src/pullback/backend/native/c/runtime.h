@@ -4,6 +4,7 @@
 
 #include "arrays.h"
 #include "kernels.h"
+#include "products.h"
 
 #define PB_KEPT 8 /* buffers at most that are kept */
 static _Thread_local pb_pool pb_kept;
@@ -604,5 +605,7 @@ fail:
 }
 
 #include "runtime_selection.h"
+
+#include "products_runtime.h"
 
 #endif

@@ -7,6 +7,7 @@ import numpy as np
 from pullback.backend.native.emit.element import Term
 from pullback.backend.native.emit.emitter import VALUE_ERROR, ArrayRef, Emitter
 from pullback.backend.native.emit.errors import Untaken
+from pullback.backend.native.emit.host_calls import host_call
 from pullback.backend.native.emit.leaves import leaves_of
 from pullback.ir.nodes import Call
 
@@ -42,11 +43,25 @@ def _inner(e: Emitter, call: Call, a: ArrayRef, b: ArrayRef) -> None:
 
 
 def _product(e: Emitter, call: Call, a: ArrayRef, b: ArrayRef) -> None:
-    """A new array; each vector counts as a matrix of one row or column."""
+    """A new array; each vector counts as a matrix of one row or column.  A large product is the host's."""
     (target,) = call.targets
-    kind = _SUFFIX[a.dtype.name]
+    (leaf,) = leaves_of(target.style)
+    if leaf.dtype != np.dtype(a.dtype):  # type: ignore[union-attr]
+        raise Untaken("a product of another dtype")
     rows = [f"{a.name}.n[0]"] if a.rank == 2 else []
     columns = [f"{b.name}.n[1]"] if b.rank == 2 else []
+    limit = "PB_LARGE_PRODUCT" if rows and columns else "PB_LARGE_VECTOR_PRODUCT"
+    factors = " * ".join(["(double)1", *rows, *columns, f"{a.name}.n[{a.rank - 1}]"])
+    with e.block(f"if ({factors} > {limit})", "} else {"):
+        host_call(e, call)
+    e.depth += 1
+    _small(e, call, a, b, rows, columns)
+    e.depth -= 1
+    e.line("}")
+
+
+def _small(e: Emitter, call: Call, a: ArrayRef, b: ArrayRef, rows: list[str], columns: list[str]) -> None:
+    kind = _SUFFIX[a.dtype.name]
     out = e.declare_array("product", a.dtype, len(rows) + len(columns))
     e.fresh_array(out, [*rows, *columns])
     row_stride = f"{a.name}.s[0]" if a.rank == 2 else "0"
@@ -55,7 +70,5 @@ def _product(e: Emitter, call: Call, a: ArrayRef, b: ArrayRef) -> None:
         f"pb_matmul_{kind}({rows[0] if rows else 1}, {columns[0] if columns else 1}, {a.name}.n[{a.rank - 1}], "
         f"{a.name}.data, {row_stride}, {a.name}.s[{a.rank - 1}], {b.name}.data, {b.name}.s[0], {column_stride}, ({out.ctype} *){out.name}.data);"
     )
-    (leaf,) = leaves_of(target.style)
-    if leaf.dtype != np.dtype(a.dtype):  # type: ignore[union-attr]
-        raise Untaken("a product of another dtype")
-    e.set_array(e.array(target).name, out.name)
+    e.set_array(e.array(call.targets[0]).name, out.name)
+    e.line(f"PB_LET_GO({out.name});")
