@@ -69,17 +69,35 @@ def transposed(x: Any, b: Any) -> Any:
     return np.sum(w * w)
 
 
-@pytest.mark.parametrize("fn", [chain, stencil, rows, saved, means, spread, neighbours, transposed])
-@pytest.mark.parametrize("n", [5, 3000])
-def test_gradient(fn: Callable[..., Any], n: int) -> None:
-    args = (np.linspace(-1.0, 1.2, n), 0.7)
+def root(x: Any, b: Any) -> Any:
+    return np.sum(np.copysign(b, x**0.5))
+
+
+def powers(x: Any, b: Any) -> Any:
+    return np.sum(x**3 + b * x**2 - x**-1 + np.power(x, 5) + b**x)
+
+
+def compiled(fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The value and the gradient from C."""
     gradient = pb.differentiable(fn)._gradient((0, 1))
     variant, values = gradient.find(gradient.bind(args, {}))
     primal = optimize(assume_lengths(variant.compiled.lowered.function))
     native = emit_native(optimize(joint(primal, variant.compiled.request, Choices("default"))))
-    run = bind(shared_library(native.source), native.interface)
-    value, *bars = run(*values)
+    return tuple(bind(shared_library(native.source), native.interface)(*values))
+
+
+@pytest.mark.parametrize("fn", [chain, stencil, rows, saved, means, spread, neighbours, transposed, powers])
+@pytest.mark.parametrize("n", [5, 3000])
+def test_gradient(fn: Callable[..., Any], n: int) -> None:
+    args = (np.linspace(-1.0, 1.2, n), 0.7)
+    value, *bars = compiled(fn, args)
     assert np.isclose(value, fn(*args), rtol=1e-13, atol=0)
     _, expected = pb.value_and_grad(fn, argnums=(0, 1))(*args)
     for got, wanted in zip(bars, expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-13 * np.max(np.abs(wanted)))
+
+
+def test_the_power_of_a_half_is_the_root() -> None:
+    """It keeps the sign of zero, which `np.power` does not."""
+    args = (np.array([-0.0, 0.0, 4.0, -0.0, -0.0]), 3.0)
+    assert compiled(root, args)[0] == root(*args) == -3.0

@@ -75,6 +75,9 @@ LOOPS = {
     for name in names
     for dtype, suffix in (("float64", ""), ("float32", "f"))
 }
+LOOPS |= {
+    f"pow_{abs(n)}": Loop(f"pb_pow(a, {n}.0)", ("float64",), "float64") for n in (3, -2)
+}  # made of products
 TEXT = source(LOOPS)
 
 

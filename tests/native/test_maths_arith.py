@@ -122,7 +122,7 @@ def float_loops() -> dict[str, Loop]:
             loops[name + suffix] = Loop(f"pb_{name}{suffix}(a, b)", (dtype,) * 2, dtype)
         for n in WHOLE_POWERS:
             key = f"power_{n}".replace("-", "m")
-            loops[key + suffix] = Loop(f"pb_whole_power{suffix}(a, {n})", (dtype,), dtype)
+            loops[key + suffix] = Loop(f"pb_pow{suffix}(a, {n}.0)", (dtype,), dtype)
         loops[f"nan_to_num{suffix}"] = Loop(f"pb_nan_to_num{suffix}(a, 1, 2, 3)", (dtype,), dtype)
     return loops
 

@@ -4,7 +4,6 @@
 #define PB_MATHS_ARITH_H
 
 #include "maths_bits.h"
-#include "maths_exp.h"
 
 /* Names: `pb_floor` and `pb_floorf`. The rounding functions are one instruction where the machine has it. rint rounds
  * halves to even. */
@@ -102,20 +101,5 @@ PB_INLINE double pb_deg2rad(double x) { return x * 0x1.1df46a2529d39p-6; }
 PB_INLINE double pb_rad2deg(double x) { return x * 0x1.ca5dc1a63c1f8p+5; }
 PB_INLINE float pb_deg2radf(float x) { return x * 0x1.1df46ap-6f; }
 PB_INLINE float pb_rad2degf(float x) { return x * 0x1.ca5dcp+5f; }
-
-/* x^n for a constant -3 <= n <= 7, by products: within 4 ulp, and several times as fast as pb_pow. The
- * inverse is taken first: a square may overflow where its inverse is a number. */
-#define PB_WHOLE_POWER(T, F)                                                                                           \
-    PB_INLINE T pb_whole_power##F(T x, int n) {                                                                        \
-        T factor = n < 0 ? (T)1 / x : x, power = 1;                                                                    \
-        for (unsigned left = n < 0 ? -(unsigned)n : (unsigned)n; left; left >>= 1) {                                   \
-            power = left & 1 ? power * factor : power;                                                                 \
-            factor = left > 1 ? factor * factor : factor;                                                              \
-        }                                                                                                              \
-        return power;                                                                                                  \
-    }
-
-PB_WHOLE_POWER(double, )
-PB_WHOLE_POWER(float, f)
 
 #endif

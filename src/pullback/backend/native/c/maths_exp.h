@@ -201,9 +201,25 @@ PB_INLINE pb_pair pb_log2_pair(double x) {
     return sum;
 }
 
-/* |x|^y = 2^(y log2|x|), then the sign, then what zeros, infinities and NaN give: as C99 and NumPy have it. (NumPy's
- * operator ** squares for y = 2 and takes the root for y = 1/2: that is the caller's choice.) */
-PB_INLINE double pb_pow(double x, double y) {
+/* x^n for a constant -3 <= n <= 7, by products: within 4 ulp, and several times as fast as a logarithm. The inverse is
+ * taken first: a square may overflow where its inverse is a number. */
+#define PB_WHOLE_POWER(T, F)                                                                                           \
+    PB_INLINE T pb_whole_power##F(T x, int n) {                                                                        \
+        T first = n < 0 ? (T)1 / x : x, second = first * first, fourth = second * second;                              \
+        int size = n < 0 ? -n : n;                                                                                     \
+        T odd = size & 1 ? first : (T)1, even = size & 2 ? second : (T)1;                                              \
+        return odd * even * (size & 4 ? fourth : (T)1);                                                                \
+    }                                                                                                                  \
+    /* Whether an exponent is known to the compiler and such a number. */                                              \
+    PB_INLINE int pb_is_whole_power##F(T y) {                                                                          \
+        return __builtin_constant_p(y) && y >= -3 && y <= 7 && y == (T)(int)y;                                         \
+    }
+
+PB_WHOLE_POWER(double, )
+PB_WHOLE_POWER(float, f)
+
+/* |x|^y = 2^(y log2|x|), then the sign, then what zeros, infinities and NaN give: as C99 and NumPy have it. */
+PB_INLINE double pb_any_power(double x, double y) {
     double a = __builtin_fabs(x), b = __builtin_fabs(y);
     pb_pair l = pb_log2_pair(a);
     double factor = y > 0x1p70 ? 0x1p70 : y; /* beyond, the result is 0, 1 or infinity all the same */
@@ -222,6 +238,12 @@ PB_INLINE double pb_pow(double x, double y) {
     power = odd ? signed_power : power;
     power = (x < 0.0) & (a != PB_INF) & !whole & (y == y) ? PB_NAN : power;
     return (y == 0.0) | (x == 1.0) ? 1.0 : power;
+}
+
+/* np.power. NumPy's operator ** takes the root for y = 1/2, which differs in -0.0 and -inf: that is for the caller. */
+PB_INLINE double pb_pow(double x, double y) {
+    if (pb_is_whole_power(y)) return pb_whole_power(x, (int)y);
+    return pb_any_power(x, y);
 }
 
 #endif

@@ -84,7 +84,7 @@ PB_INLINE float pb_log1pf(float x) {
 }
 
 /* x^y in double: a logarithm to 2^-40 and a power to 2^-33; float's range leaves room, so that one factor scales. */
-PB_INLINE float pb_powf(float base, float exponent) {
+PB_INLINE float pb_any_powerf(float base, float exponent) {
     double x = base, y = exponent;
     double a = __builtin_fabs(x), b = __builtin_fabs(y);
     pb_parts parts = pb_split_normal(a);
@@ -110,6 +110,11 @@ PB_INLINE float pb_powf(float base, float exponent) {
     power = odd ? signed_power : power;
     power = (x < 0.0) & (a != PB_INF) & !whole & (y == y) ? PB_NAN : power;
     return (float)((y == 0.0) | (x == 1.0) ? 1.0 : power);
+}
+
+PB_INLINE float pb_powf(float x, float y) {
+    if (pb_is_whole_powerf(y)) return pb_whole_powerf(x, (int)y);
+    return pb_any_powerf(x, y);
 }
 
 /* The rest in double: half as many elements a vector, and the last digit right. */

@@ -325,13 +325,10 @@ class Elements:
         if ufunc is None or ufunc.nout != 1 or call.kwargs:
             raise Untaken(f"{call.op.name} in a loop")
         dtypes = loop_of(ufunc, [operand_style(x) for x in call.args])
-        if ufunc in (np.power, np.float_power) and dtypes[0].kind == "f":
-            product = power(self.text(call.args[0], dtypes[0]), call.args[1], dtypes[0])
-            if product is not None:
-                return product
-        return element(
-            ufunc, dtypes, [Term(self.text(x, d), d) for x, d in zip(call.args, dtypes, strict=False)]
-        )
+        terms = [Term(self.text(x, d), d) for x, d in zip(call.args, dtypes, strict=False)]
+        if call.op is core.OPERATORS["**"] and _is_half(call.args[1]) and dtypes[0].kind == "f":
+            return element(np.sqrt, dtypes[1:], terms[:1])  # as NumPy does, of arrays
+        return element(ufunc, dtypes, terms)
 
     def term(self, operand: Operand) -> Term:
         """An operand's item."""
@@ -369,14 +366,8 @@ class Elements:
         return self.text(sink.call.args[1], sink.dtype)
 
 
-def power(base: str, exponent: Operand, dtype: np.dtype[Any]) -> Term | None:
-    """A power whose exponent is a small constant, as products; None for any other."""
-    value = exponent.value if isinstance(exponent, Const) else None
-    if not isinstance(value, int | float | np.number) or value not in (-2, -1, 1, 2, 3, 4):
-        return None
-    square = f"({base} * {base})"
-    text = {1: base, 2: square, 3: f"({square} * {base})", 4: f"({square} * {square})"}[int(abs(value))]
-    return Term(text if value > 0 else f"(1 / {text})", dtype)
+def _is_half(exponent: Operand) -> bool:
+    return isinstance(exponent, Const) and type(exponent.value) is float and exponent.value == 0.5
 
 
 def _spelled(hint: str) -> str:
