@@ -1,7 +1,11 @@
-"""Plain functions as compiled entries: `entry(fn, *args)` takes what `fn` takes, and gives what it gives."""
+"""Plain functions as compiled entries: `entry(fn, *args)` takes what `fn` takes, and gives what it gives.
+
+`PULLBACK_TEST_CFLAGS="-O1 -g -fsanitize=address,undefined"` with libasan in LD_PRELOAD looks for wrong accesses.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +23,8 @@ from pullback.ir.walk import variables
 from pullback.passes import optimize
 from pullback.passes.lengths import assume_lengths
 
+FLAGS = tuple(os.environ.get("PULLBACK_TEST_CFLAGS", "-O1").split())
+
 
 def module_of(fn: Callable[..., Any], *args: Any) -> Native:
     """The C module of a function for arguments like these."""
@@ -26,10 +32,10 @@ def module_of(fn: Callable[..., Any], *args: Any) -> Native:
     return emit_native(optimize(assume_lengths(lowered.function)))
 
 
-def entry(fn: Callable[..., Any], *args: Any, flags: tuple[str, ...] = ("-O1",)) -> Callable[..., Any]:
+def entry(fn: Callable[..., Any], *args: Any) -> Callable[..., Any]:
     """The compiled function; what it cannot take is an error here."""
     native = module_of(fn, *args)
-    run = bind(shared_library(native.source, flags=flags), native.interface)
+    run = bind(shared_library(native.source, flags=FLAGS), native.interface)
 
     def call(*given: Any) -> Any:
         machine = Machine()

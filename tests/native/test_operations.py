@@ -193,3 +193,54 @@ def test_stores_convert() -> None:
     args = (np.array([1.5, -2.5, 3.0, 1e3], np.float32), k, k * 1j + 1.0, k > 1, k.astype(np.uint8))
     run = entry(converted, *args)
     same(run(*args), converted(*args))
+
+
+def joined(a: Any, v: Any, w: Any, k: Any, n: int, z: float) -> Any:
+    return (
+        np.array([z, n, 2.0]), np.array([[z, 1.0], [v[0], n]]), np.array([1, n, 3]), np.array([v, w * 2.0]), np.array(a),
+        np.concatenate([v, w, v[:0]]), np.concatenate((a, a[:1] * 2.0)), np.concatenate([a, a[:, ::2]], axis=1),
+        np.concatenate([v, k], axis=-1), np.stack([v, w]), np.stack([v, w], axis=1), np.stack([a, a], axis=-1),
+        np.hstack([v, w[1:]]), np.hstack((a, a)), np.vstack([v, w]), np.vstack((a, a[1:])), np.vstack([a, v[None]]),
+        np.array([[True, n > 2]]), np.array([k, k]), np.array([1.0, 2.0, 3.0]), np.array([z], dtype=np.float32),
+    )  # fmt: skip
+
+
+def test_arrays_joined() -> None:
+    v, w, k = np.array([1.0, -2.0, 3.0, 0.5]), np.array([2.0, 4.0, -1.0, 0.0]), np.array([3, 1, 2])
+    run = entry(joined, A, v, w, k, 2, 0.5)
+    for a, v2 in zip(layouts(A), layouts(v), strict=True):
+        same(run(a, v2, w[::-1], k, 4, 0.25), joined(a, v2, w[::-1], k, 4, 0.25))
+
+
+def scanned(a: Any, v: Any, k: Any, n: int, z: float) -> Any:
+    return (
+        np.cumsum(v), np.cumsum(a, axis=0), np.cumsum(a, axis=-1), np.cumprod(v), np.cumprod(a, axis=1), np.cumsum(k),
+        np.cumsum(v[:0]), np.argmax(v), np.argmin(v), np.argmax(k), np.argmin(k[::-1]), np.outer(v, v), np.outer(v[:0], v),
+        np.outer(k, v), np.outer(a[0], a[:, 0]), np.arange(n), np.arange(1, n), np.arange(n, 0, -2), np.arange(z, 3.0, 0.3),
+        np.arange(3.0), np.arange(z, 2.0), np.eye(n), np.eye(n, 2), np.identity(n), np.eye(3, dtype=np.int64), np.cumsum(v > 0),
+    )  # fmt: skip
+
+
+def test_scans_and_ranges() -> None:
+    v, k = np.array([1.0, -2.0, 3.0, 3.0]), np.array([3, 1, 3])
+    run = entry(scanned, A, v, k, 2, 0.5)
+    for a, u in zip(layouts(A), layouts(v), strict=True):
+        same(run(a, u, k, 4, 0.25), scanned(a, u, k, 4, 0.25))
+    u = np.array([1.0, np.nan, 3.0, np.nan])
+    same(run(A, u, k, 0, -0.7), scanned(A, u, k, 0, -0.7))
+    with pytest.raises(ValueError):
+        entry(lambda x: np.argmax(x), v)(v[:0])
+
+
+def alone(z: Any, w: Any, x: Any, k: Any) -> Any:
+    y = np.exp(z) / w + np.sqrt(z) ** 2 - np.abs(w) * np.sin(z)
+    return y, np.log(z), z**3, np.tanh(w), 1.0 / z, k << 2, k >> 1, np.gcd(k, 4), np.fmod(k, 2), np.sum(x, axis=(0, 2))
+
+
+def test_complex_and_integer_loops() -> None:
+    z, w = np.array([1 + 1j, 2.0, -1j, 0.5]), np.array([2 - 1j, 1j, -3.0, 1e-3])
+    x, k = np.arange(24.0).reshape(2, 3, 4), np.array([7, -6, 4])
+    native = module_of(alone, z, w, x, k)
+    assert not native.hosted
+    run = entry(alone, z, w, x, k)
+    same(run(z, w[::-1], x.T.copy().T, k), alone(z, w[::-1], x, k))

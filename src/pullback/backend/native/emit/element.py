@@ -38,6 +38,12 @@ _BY_NAME: frozenset[np.ufunc] = frozenset({
     np.fmin, np.sign, np.copysign, np.heaviside, np.fmod, np.remainder, np.floor_divide, np.power, np.float_power,
     np.fabs, np.nextafter,
 })  # fmt: skip
+# ufuncs of complex numbers, by the names of their C functions
+_COMPLEX: dict[np.ufunc, str] = {
+    np.divide: "cdiv", np.power: "cpow", np.reciprocal: "creciprocal", np.absolute: "cabs", np.exp: "cexp",
+    np.log: "clog", np.sqrt: "csqrt", np.sin: "csin", np.cos: "ccos", np.tan: "ctan", np.sinh: "csinh",
+    np.cosh: "ccosh", np.tanh: "ctanh",
+}  # fmt: skip
 _FACTORS: dict[np.ufunc, float] = {
     np.deg2rad: math.pi / 180.0, np.radians: math.pi / 180.0, np.rad2deg: 180.0 / math.pi, np.degrees: 180.0 / math.pi,
 }  # fmt: skip
@@ -212,6 +218,8 @@ def _functions(ufunc: np.ufunc, dtypes: Sequence[np.dtype[Any]], x: Sequence[str
     if name in FLOATS and ufunc in _BY_NAME:
         stem = "pow" if ufunc in (np.power, np.float_power) else ufunc.__name__
         return f"pb_{stem}{'f' if name == 'float32' else ''}({arguments})"
+    if dtypes[0].kind == "c" and ufunc in _COMPLEX:
+        return f"pb_{_COMPLEX[ufunc]}{'f' if name == 'complex64' else ''}({arguments})"
     if dtypes[0].kind in "iu" and ufunc in _INTEGERS:
         return _INTEGERS[ufunc](name, x)
     if ufunc in (np.maximum, np.minimum) and dtypes[0].kind == "b":
@@ -230,7 +238,9 @@ def _integer(stem: str) -> Callable[[str, Sequence[str]], str]:
 _INTEGERS: dict[np.ufunc, Callable[[str, Sequence[str]], str]] = {
     np.maximum: _choice(">"), np.fmax: _choice(">"), np.minimum: _choice("<"), np.fmin: _choice("<"),
     np.sign: lambda name, x: f"(({x[0]} > 0) - ({x[0]} < 0))",
-    np.floor_divide: _integer("floor_divide"), np.remainder: _integer("remainder"),
+    np.floor_divide: _integer("floor_divide"), np.remainder: _integer("remainder"), np.fmod: _integer("fmod"),
+    np.left_shift: _integer("left_shift"), np.right_shift: _integer("right_shift"), np.gcd: _integer("gcd"),
+    np.lcm: _integer("lcm"),
     np.floor: lambda name, x: x[0], np.ceil: lambda name, x: x[0], np.trunc: lambda name, x: x[0],
 }  # fmt: skip
 

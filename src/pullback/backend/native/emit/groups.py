@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pullback.backend.native.emit.access import view_of
-from pullback.backend.native.emit.elements import Parts
+from pullback.backend.native.emit.elements import REDUCERS, Parts
 from pullback.backend.native.emit.emitter import ArrayRef, Emitter
 from pullback.backend.native.emit.errors import Untaken
-from pullback.backend.native.emit.leaves import leaves_of
+from pullback.backend.native.emit.leaves import leaves_of, operand_style
 from pullback.ir import core_ops as core
-from pullback.ir.kernel import Kernel, kernel_of
-from pullback.ir.nodes import Call, Const, Operand, Pack, Var
+from pullback.ir.kernel import Kernel, kernel_of, operation
+from pullback.ir.nodes import Block, Call, Const, Function, Operand, Pack, Param, Var
 from pullback.ir.walk import copy_stmt, map_operands, substitute, uses, variables
+from pullback.styles.broadcast import as_array
+from pullback.styles.style import Array, Static
 
 
 def call(e: Emitter, stmt: Call) -> None:
@@ -75,6 +77,23 @@ def _root(parts: Parts, store: Call) -> Var:
     while base in made:
         base = _base(made[base])
     return base
+
+
+def alone(stmt: Call) -> Call:
+    """A call that fusion left by itself as the call of a kernel.  Raises Untaken where it makes no loop."""
+    if len(stmt.targets) != 1:
+        raise Untaken("a call of several results")
+    (target,) = stmt.targets
+    looped = stmt.op.elementwise or stmt.op in (core.accumulate, core.cast, core.scale)
+    reduced = stmt.op.name in REDUCERS
+    spans = as_array(operand_style(stmt.args[0])) if reduced else target.style
+    if not (looped or reduced) or not isinstance(spans, Array) or not spans.axes:
+        raise Untaken("a call that makes no loop")
+    given = dict.fromkeys(v for v in uses(stmt) if not isinstance(v.style, Static))
+    function = Function(
+        f"alone_{target.hint}", tuple(Param(v.hint, v) for v in given), Block((stmt,)), (target,)
+    )
+    return Call((target,), operation(Kernel("alone", function, spans.axes)), tuple(given), (), stmt.loc)
 
 
 def statements(e: Emitter, stmt: Call) -> tuple[list[Call], list[Operand]]:

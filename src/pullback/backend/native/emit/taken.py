@@ -9,9 +9,11 @@ from pullback.backend.native.emit import (
     creation,
     groups,
     host_calls,
+    joining,
     lists,
     products,
     scalars,
+    scans,
     shapes,
     views,
 )
@@ -35,6 +37,10 @@ HANDLERS: dict[str, Handler] = {
     "np.zeros": creation.zeros, "np.ones": creation.ones, "np.empty": creation.zeros, "np.full": creation.full,
     "np.zeros_like": creation.zeros_like, "np.ones_like": creation.ones_like, "np.empty_like": creation.zeros_like,
     "np.full_like": creation.full_like,
+    "np.array": joining.array, "np.concatenate": joining.concatenate, "np.stack": joining.stack,
+    "np.hstack": joining.hstack, "np.vstack": joining.vstack, "np.cumsum": scans.running, "np.cumprod": scans.running,
+    "np.argmax": scans.extreme, "np.argmin": scans.extreme, "np.outer": scans.outer, "np.arange": scans.arange,
+    "np.eye": scans.eye, "np.identity": scans.eye,
     "make_list": lists.make, "list_append": lists.append, "list_get": lists.get, "list_len": lists.length,
     "np.dot": products.dot, "@": products.dot, "np.matmul": products.dot, "np.vdot": products.vdot,
     **dict.fromkeys(
@@ -60,9 +66,14 @@ def emit_call(e: Emitter, call: Call) -> None:
 
 
 def _by_numpy(e: Emitter, call: Call) -> None:
-    """A call by NumPy; a kernel statement by statement."""
+    """A call as a loop of its own, or by NumPy; a kernel statement by statement."""
     if kernel_of(call) is None:
-        host_calls.host_call(e, call)
+        lines = len(e.lines)
+        try:
+            groups.call(e, groups.alone(call))
+        except Untaken:
+            del e.lines[lines:]
+            host_calls.host_call(e, call)
         return
     body, results = groups.statements(e, call)
     for stmt in body:
