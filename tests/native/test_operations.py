@@ -26,9 +26,11 @@ def layouts(a: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
 def by_numpy(a: Any, v: Any, n: int, z: float) -> Any:
     q, r = np.linalg.qr(a)
     return (
-        np.sort(a, axis=1), np.argsort(v), np.median(a), np.einsum("ij,j->i", a, v), q, r, np.linalg.svd(a)[1],
+        np.sort(a, axis=1), np.argsort(v), np.median(a), np.einsum("ij,j->i", a, v), q, r,
+        np.linalg.svd(a)[1],
         np.cumsum(a, axis=0), np.std(a, axis=0), np.interp(z, v, v * 2.0), np.histogram(v, bins=3)[0],
-        np.pad(v, 1), np.linspace(z, 2.0, n), np.array([z, z * 2.0]), np.fft.fft(v), a.T @ a, n * 2, np.tile(a, (2, 1)),
+        np.pad(v, 1), np.linspace(z, 2.0, n), np.array([z, z * 2.0]), np.fft.fft(v), a.T @ a, n * 2,
+        np.tile(a, (2, 1)),
     )  # fmt: skip
 
 
@@ -197,11 +199,16 @@ def test_stores_convert() -> None:
 
 def joined(a: Any, v: Any, w: Any, k: Any, n: int, z: float) -> Any:
     return (
-        np.array([z, n, 2.0]), np.array([[z, 1.0], [v[0], n]]), np.array([1, n, 3]), np.array([v, w * 2.0]), np.array(a),
-        np.concatenate([v, w, v[:0]]), np.concatenate((a, a[:1] * 2.0)), np.concatenate([a, a[:, ::2]], axis=1),
-        np.concatenate([v, k], axis=-1), np.stack([v, w]), np.stack([v, w], axis=1), np.stack([a, a], axis=-1),
-        np.hstack([v, w[1:]]), np.hstack((a, a)), np.vstack([v, w]), np.vstack((a, a[1:])), np.vstack([a, v[None]]),
-        np.array([[True, n > 2]]), np.array([k, k]), np.array([1.0, 2.0, 3.0]), np.array([z], dtype=np.float32),
+        np.array([z, n, 2.0]), np.array([[z, 1.0], [v[0], n]]), np.array([1, n, 3]),
+        np.array([v, w * 2.0]), np.array(a),
+        np.concatenate([v, w, v[:0]]), np.concatenate((a, a[:1] * 2.0)),
+        np.concatenate([a, a[:, ::2]], axis=1),
+        np.concatenate([v, k], axis=-1), np.stack([v, w]), np.stack([v, w], axis=1),
+        np.stack([a, a], axis=-1),
+        np.hstack([v, w[1:]]), np.hstack((a, a)), np.vstack([v, w]), np.vstack((a, a[1:])),
+        np.vstack([a, v[None]]),
+        np.array([[True, n > 2]]), np.array([k, k]), np.array([1.0, 2.0, 3.0]),
+        np.array([z], dtype=np.float32),
     )  # fmt: skip
 
 
@@ -214,10 +221,14 @@ def test_arrays_joined() -> None:
 
 def scanned(a: Any, v: Any, k: Any, n: int, z: float) -> Any:
     return (
-        np.cumsum(v), np.cumsum(a, axis=0), np.cumsum(a, axis=-1), np.cumprod(v), np.cumprod(a, axis=1), np.cumsum(k),
-        np.cumsum(v[:0]), np.argmax(v), np.argmin(v), np.argmax(k), np.argmin(k[::-1]), np.outer(v, v), np.outer(v[:0], v),
-        np.outer(k, v), np.outer(a[0], a[:, 0]), np.arange(n), np.arange(1, n), np.arange(n, 0, -2), np.arange(z, 3.0, 0.3),
-        np.arange(3.0), np.arange(z, 2.0), np.eye(n), np.eye(n, 2), np.identity(n), np.eye(3, dtype=np.int64), np.cumsum(v > 0),
+        np.cumsum(v), np.cumsum(a, axis=0), np.cumsum(a, axis=-1), np.cumprod(v), np.cumprod(a, axis=1),
+        np.cumsum(k),
+        np.cumsum(v[:0]), np.argmax(v), np.argmin(v), np.argmax(k), np.argmin(k[::-1]), np.outer(v, v),
+        np.outer(v[:0], v),
+        np.outer(k, v), np.outer(a[0], a[:, 0]), np.arange(n), np.arange(1, n), np.arange(n, 0, -2),
+        np.arange(z, 3.0, 0.3),
+        np.arange(3.0), np.arange(z, 2.0), np.eye(n), np.eye(n, 2), np.identity(n),
+        np.eye(3, dtype=np.int64), np.cumsum(v > 0),
     )  # fmt: skip
 
 
@@ -234,7 +245,18 @@ def test_scans_and_ranges() -> None:
 
 def alone(z: Any, w: Any, x: Any, k: Any) -> Any:
     y = np.exp(z) / w + np.sqrt(z) ** 2 - np.abs(w) * np.sin(z)
-    return y, np.log(z), z**3, np.tanh(w), 1.0 / z, k << 2, k >> 1, np.gcd(k, 4), np.fmod(k, 2), np.sum(x, axis=(0, 2))
+    return (
+        y,
+        np.log(z),
+        z**3,
+        np.tanh(w),
+        1.0 / z,
+        k << 2,
+        k >> 1,
+        np.gcd(k, 4),
+        np.fmod(k, 2),
+        np.sum(x, axis=(0, 2)),
+    )
 
 
 def test_complex_and_integer_loops() -> None:
