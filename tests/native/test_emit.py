@@ -101,3 +101,17 @@ def test_the_power_of_a_half_is_the_root() -> None:
     """It keeps the sign of zero, which `np.power` does not."""
     args = (np.array([-0.0, 0.0, 4.0, -0.0, -0.0]), 3.0)
     assert compiled(root, args)[0] == root(*args) == -3.0
+
+
+def test_parameters_may_have_names_that_c_has_another_use_for() -> None:
+    def f(out: Any, host: Any, double: Any, fail: Any, n: Any) -> Any:
+        return np.sum(out * host * double) * fail + n
+
+    args = (np.arange(3.0), np.ones(3), np.full(3, 2.0), 1.5, 2.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PULLBACK_TARGET", raising=False)
+        got = pb.value_and_grad(f, (0, 1, 2, 3, 4), target="native")(*args)
+        wanted = pb.value_and_grad(f, (0, 1, 2, 3, 4), target="numpy")(*args)
+    assert got[0] == wanted[0]
+    for a, b in zip(got[1], wanted[1], strict=True):
+        assert np.array_equal(a, b)

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from pullback.api.argnums import Arguments, Asked, Given, Path, is_single
+from pullback.api.buffers import OUT, Buffers
 from pullback.api.callables import target_of
 from pullback.backend.native.bridge import MISS
 from pullback.dispatch.binding import ABSENT, Front, header_of, make_binder
-from pullback.dispatch.checks import check_overlap, check_scalar, check_value
+from pullback.dispatch.checks import arrays_of, check_overlap, check_scalar, check_value
 from pullback.dispatch.dispatcher import Dispatcher, dispatcher_for
 from pullback.dispatch.entry import NoEntry, make_entry
 from pullback.dispatch.finite import finite
@@ -64,6 +65,7 @@ class Gradient:
         self._binder = make_binder(self.fn, self.header)
         kinds = self.header.kinds
         self._star = kinds.index(_STAR) if _STAR in kinds else None
+        self._takes_out = OUT not in self.header.names and inspect.Parameter.VAR_KEYWORD not in kinds
         if self._star is None:
             self._dispatcher_for(())  # argnums are checked at once
 
@@ -119,9 +121,31 @@ class Gradient:
 
     def _call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """A call that no entry took as it is: by keywords, of other parameters, or the first one."""
+        if OUT in keywords and self._takes_out:
+            return self._into(args, {k: v for k, v in keywords.items() if k != OUT}, keywords[OUT])
         values = self.bind(args, keywords)
         entry = self._entry
         return entry(*values) if entry is not None else self._slow(values)
+
+    def _into(self, args: tuple[Any, ...], keywords: dict[str, Any], out: Any) -> tuple[Any, Any]:
+        """A call whose cotangents go into the caller's arrays."""
+        values = self.bind(args, keywords)
+        if out is None:
+            return self._slow(values)
+        variant, extended = self.find(values)
+        self._prepare(variant)
+        request, names = self._dispatcher_for(values).request, self.header.names
+        arguments = [(names[path[0]], _at(values, path)) for path in request.wrt]
+        buffers = Buffers(out, arguments, request.single and len(arguments) == 1)
+        buffers.keep_apart([(name, array) for name, _, array in arrays_of(variant, extended)])
+        result: Any = MISS
+        if not self.has_aux and quiet():  # what else is returned must not be in an array of the caller's
+            result = variant.promotion.into(buffers.arrays, extended)
+        if result is MISS:
+            result = self._run(variant, extended)
+        else:
+            self._check(result[0])
+        return result[0], buffers.take(result[1])
 
     def _miss(
         self, values: tuple[Any, ...], rest: tuple[Any, ...], keywords: dict[str, Any]
@@ -135,16 +159,20 @@ class Gradient:
     def _slow(self, values: tuple[Any, ...]) -> tuple[Any, Any]:
         """Find or compile the variant, run it, and make it the one that is tried first."""
         variant, extended = self.find(values)
-        if variant.scalar is None:
-            function = variant.compiled.lowered.function
-            variant.scalar = check_scalar(self.header.name, function, self.has_aux)
-        variant.promotion.insist()
+        self._prepare(variant)
         if id(variant) not in self._entries and variant.scalar and not variant.effects:
             self._specialise(variant)
         code = self._entries.get(id(variant))
         if code is not None:
             self._use(code)
         return self._run(variant, extended)
+
+    def _prepare(self, variant: Variant) -> None:
+        """What is done before a variant's first call, and checked again before others."""
+        if variant.scalar is None:
+            function = variant.compiled.lowered.function
+            variant.scalar = check_scalar(self.header.name, function, self.has_aux)
+        variant.promotion.insist()
 
     def _specialise(self, variant: Variant) -> None:
         """Make the entry of a variant."""
@@ -226,6 +254,14 @@ class BoundGradient:
 
 
 _STAR = inspect.Parameter.VAR_POSITIONAL
+
+
+def _at(values: tuple[Any, ...], path: Path) -> Any:
+    """The argument that a path leads to."""
+    value = values[path[0]]
+    for i in path[1:]:
+        value = value[i]
+    return value
 
 
 def _one(value: Any) -> Any:

@@ -114,22 +114,28 @@ def check_value(name: str, value: Any) -> None:
 
 def check_overlap(name: str, variant: Variant, values: tuple[Any, ...]) -> None:
     """An argument whose storage the function writes may share memory with no other array that it reads."""
-    arrays = [
-        (param.name, i, array)
-        for i, (param, value) in enumerate(zip(variant.params, values, strict=True))
-        for _, array in leaves(param.tree, value)
-        if isinstance(array, np.ndarray)
-    ]
+    arrays = arrays_of(variant, values)
     for k, (ours, i, a) in enumerate(arrays):
         for m, (theirs, j, b) in enumerate(arrays):
-            if k != m and i in variant.written and (m > k or j not in variant.written) and _shares(a, b):
+            if k != m and i in variant.written and (m > k or j not in variant.written) and shares(a, b):
                 raise OverlapError(
                     f"`{name}` writes into `{ours}`, which shares memory with `{theirs}`",
                     hint="pass a copy of one of them",
                 )
 
 
-def _shares(a: Any, b: Any) -> bool:
+def arrays_of(variant: Variant, values: tuple[Any, ...]) -> list[tuple[str, int, Any]]:
+    """The arrays that a call reads: the parameter's name and position, and the array."""
+    return [
+        (param.name, i, array)
+        for i, (param, value) in enumerate(zip(variant.params, values, strict=True))
+        for _, array in leaves(param.tree, value)
+        if isinstance(array, np.ndarray)
+    ]
+
+
+def shares(a: Any, b: Any) -> bool:
+    """Whether two arrays share memory; where that is hard to say, they do."""
     if not np.may_share_memory(a, b):
         return False
     try:

@@ -15,6 +15,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal
 
@@ -141,6 +142,16 @@ class Promotion:
             self._native = run
             self.run = run if self.target == "native" else self._race
         self.status = "native" if self.run is not None else "numpy"
+
+    def into(self, buffers: tuple[Any, ...], values: Sequence[Any]) -> Any:
+        """A native call whose new arrays may be those of a tuple (see `bridge.bind`); MISS where NumPy serves."""
+        run, bound = self.run, self.bound
+        if run is None:
+            return MISS
+        if run == self._race:
+            return run(*values)
+        into = partial(bound.into, buffers)
+        return into(*values) if run is bound else run(*values, _run=into)
 
     def _race(self, *values: Any) -> Any:
         """A call that both run; native's result is returned."""

@@ -58,7 +58,7 @@ class _Driver:
         built = [self.build(tree) for tree in native.results]
         result = built[0] if len(built) == 1 else f"({', '.join(built)})"
         lines = [
-            f"def driver({params}):",
+            f"def driver({params}{', ' * bool(params)}*, _run=_run):",
             f"    out = _run({arguments})",
             "    if out is _MISS:",
             "        return out",

@@ -26,7 +26,9 @@ def bind(
 
     If an argument is not what the interface says it returns `MISS`, and nothing has happened.  An error of the entry is
     raised with the user's line; or `failed(code, line, detail, message, pending)` says what is returned instead.
-    `threads` is the most it may use; 0 is all cores.  The attribute `calls` counts how often the entry has been run.
+    `threads` is the most it may use; 0 is all cores.  Its attribute `calls` counts how often the entry has been run;
+    `into(buffers, *args)` is a call in which the entry's new arrays, results or not, may be those of a tuple: arrays in
+    C order that share nothing with the arguments or one another.
     """
     return bind_with(_bridge()[1], library, interface, threads, failed)
 

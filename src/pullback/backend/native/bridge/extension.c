@@ -27,22 +27,48 @@ typedef struct {
     long long calls; /* how often the entry has been run */
 } Bound;
 
+/* What one call owns: the caller's buffers (a tuple of arrays, or NULL), and which of them new arrays have taken. */
+typedef struct {
+    Bound *bound;
+    PyObject *buffers;
+    uint64_t taken;
+} Call;
+
+enum { MOST_BUFFERS = 64 }; /* more are not taken */
+
 static int64_t most_threads = 1; /* at most so many, whatever is asked; 1 in a fork */
 static int64_t all_threads = 1;  /* so many where nothing is asked */
 
 /* -- what an entry asks of its host -- */
 
+/* One of the caller's buffers that is as a new array is to be, and that has not been taken; NULL if there is none. */
+static PyObject *take_buffer(Call *call, int type, int32_t rank, const int64_t *shape) {
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(call->buffers) && k < MOST_BUFFERS; k++) {
+        PyArrayObject *buffer = (PyArrayObject *)PyTuple_GET_ITEM(call->buffers, k);
+        if (call->taken >> k & 1 || PyArray_TYPE(buffer) != type || PyArray_NDIM(buffer) != rank) continue;
+        if (rank > 0 && memcmp(PyArray_DIMS(buffer), shape, (size_t)rank * sizeof(int64_t)) != 0) continue;
+        call->taken |= (uint64_t)1 << k;
+        Py_INCREF(buffer);
+        return (PyObject *)buffer;
+    }
+    return NULL;
+}
+
 /* A fresh array for an entry. */
 static void *new_array(pb_host *host, int32_t dtype, int32_t rank, const int64_t *shape, char **data) {
-    (void)host;
-    PyObject *array = PyArray_EMPTY(rank, (npy_intp *)shape, TYPES[dtype], 0);
+    Call *call = host->context;
+    PyObject *array = call->buffers != NULL ? take_buffer(call, TYPES[dtype], rank, shape) : NULL;
+    if (array == NULL) array = PyArray_EMPTY(rank, (npy_intp *)shape, TYPES[dtype], 0);
     if (array != NULL) *data = PyArray_BYTES((PyArrayObject *)array);
     return array;
 }
 
-/* An entry gives an array back. */
+/* An entry gives an array back; a buffer of the caller's may be taken again. */
 static void drop_array(pb_host *host, void *array) {
-    (void)host;
+    Call *call = host->context;
+    if (call->buffers != NULL)
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(call->buffers) && k < MOST_BUFFERS; k++)
+            if (PyTuple_GET_ITEM(call->buffers, k) == array) call->taken &= ~((uint64_t)1 << k);
     Py_DECREF((PyObject *)array);
 }
 
@@ -139,7 +165,7 @@ static bool give_all(const Operation *operation, PyObject *value, pb_arg *out) {
 
 /* Run an operation for an entry. */
 static int32_t call_operation(pb_host *host, int32_t number, const pb_arg *in, pb_arg *out) {
-    const Operation *operation = &((Bound *)host->context)->operations[number];
+    const Operation *operation = &((Call *)host->context)->bound->operations[number];
     PyObject *few[FEW], **args = few, *value = NULL;
     Py_ssize_t count = operation->number_args, made = 0;
     if (count > FEW) args = PyMem_Malloc((size_t)count * sizeof(PyObject *));
@@ -245,8 +271,9 @@ static PyObject *given(const Bound *bound, const pb_arg *out) {
 }
 
 /* Run the entry on arguments that were taken. */
-static PyObject *run(Bound *bound, const pb_arg *in, pb_arg *out) {
-    pb_host host = {bound, new_array, drop_array, call_operation, 1, 0, -1, {0, 0, 0, 0}, NULL};
+static PyObject *run(Bound *bound, PyObject *buffers, const pb_arg *in, pb_arg *out) {
+    Call call = {bound, buffers, 0};
+    pb_host host = {&call, new_array, drop_array, call_operation, 1, 0, -1, {0, 0, 0, 0}, NULL};
     host.threads = bound->threads > 0 ? bound->threads : all_threads;
     if (host.threads > most_threads) host.threads = most_threads;
     bound->calls++;
@@ -254,12 +281,10 @@ static PyObject *run(Bound *bound, const pb_arg *in, pb_arg *out) {
     return given(bound, out);
 }
 
-/* A call: the tuple of results, or the mark of a miss. */
-static PyObject *call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *keywords) {
-    Bound *bound = (Bound *)self;
+/* The tuple of results for so many arguments, or the mark of a miss. */
+static PyObject *serve(Bound *bound, PyObject *buffers, PyObject *const *args, Py_ssize_t number) {
     if (bound->entry == NULL) return PyErr_Format(PyExc_RuntimeError, "%U is going away", bound->name);
-    Py_ssize_t number = PyVectorcall_NARGS(flagged);
-    if (number != bound->number_args || (keywords != NULL && PyTuple_GET_SIZE(keywords) > 0))
+    if (number != bound->number_args)
         return PyErr_Format(PyExc_TypeError, "%U takes %zd arguments, not %zd", bound->name, bound->number_args, number);
     pb_arg few[FEW], *all = few;
     int64_t few_lengths[FEW], *lengths = few_lengths;
@@ -268,7 +293,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flagged, PyO
     if (bound->number_lengths > FEW) lengths = PyMem_Malloc((size_t)bound->number_lengths * sizeof(int64_t));
     PyObject *result = NULL;
     if (all == NULL || lengths == NULL) PyErr_NoMemory();
-    else if (take_all(bound, args, all, lengths)) result = run(bound, all, all + number);
+    else if (take_all(bound, args, all, lengths)) result = run(bound, buffers, all, all + number);
     else {
         result = bound->miss;
         Py_INCREF(result);
@@ -276,6 +301,23 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flagged, PyO
     if (all != few) PyMem_Free(all);
     if (lengths != few_lengths) PyMem_Free(lengths);
     return result;
+}
+
+/* A call. */
+static PyObject *call(PyObject *self, PyObject *const *args, size_t flagged, PyObject *keywords) {
+    Bound *bound = (Bound *)self;
+    if (keywords != NULL && PyTuple_GET_SIZE(keywords) > 0)
+        return PyErr_Format(PyExc_TypeError, "%U takes no keywords", bound->name);
+    return serve(bound, NULL, args, PyVectorcall_NARGS(flagged));
+}
+
+/* into(buffers, *args): a call whose new arrays are those of a tuple, as far as they are alike. */
+static PyObject *into(PyObject *self, PyObject *const *args, Py_ssize_t number) {
+    if (number < 1 || !PyTuple_CheckExact(args[0])) return PyErr_Format(PyExc_TypeError, "a tuple of arrays is needed");
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(args[0]); k++)
+        if (!PyArray_CheckExact(PyTuple_GET_ITEM(args[0], k)))
+            return PyErr_Format(PyExc_TypeError, "a tuple of arrays is needed");
+    return serve((Bound *)self, args[0], args + 1, number - 1);
 }
 
 /* -- the type -- */
@@ -328,6 +370,11 @@ static PyMemberDef bound_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
+static PyMethodDef bound_methods[] = {
+    {"into", (PyCFunction)(void (*)(void))into, METH_FASTCALL, PyDoc_STR("A call that uses the caller's arrays.")},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyTypeObject Bound_Type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pullback.compiled",
     .tp_basicsize = sizeof(Bound),
@@ -340,6 +387,7 @@ static PyTypeObject Bound_Type = {
     .tp_traverse = bound_traverse,
     .tp_clear = bound_clear,
     .tp_members = bound_members,
+    .tp_methods = bound_methods,
 };
 
 /* The operations of a tuple of (function, args, results). */

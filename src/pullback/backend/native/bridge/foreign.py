@@ -147,6 +147,10 @@ class Bound:
             frame.clear()
             self._frames.append(frame)
 
+    def into(self, buffers: tuple[Any, ...], *args: Any) -> Any:
+        """A call whose new arrays may be those of `buffers`; here they never are."""
+        return self(*args)
+
     def _run(self, frame: _Frame, slots: list[Any], args: Sequence[Any]) -> Any:
         expected, pack = self._expected
         frame.slots, frame.args = slots, args

@@ -38,7 +38,7 @@ from pullback.backend.native.interface import (
     ScalarSpec,
     kind_of,
 )
-from pullback.backend.numpy.naming import assign_names
+from pullback.backend.numpy.naming import Names, assign_names
 from pullback.errors import Loc
 from pullback.ir.kernel import Kernel
 from pullback.ir.nodes import Block, Call, Function, Operand, Var
@@ -226,8 +226,7 @@ def emit_native(function: Function, *, in_place: bool = True) -> Native:
     done = bufferize(settle_assumed(drop_known(function)), in_place=in_place).function
     fused = fuse(done, single=True, sums_overlap=True)
     module = ModuleEmitter()
-    names = assign_names(fused, {}, _WORDS)
-    e = Emitter(module, names)
+    e = Emitter(module, _names(fused))
     arguments = _arguments(fused)
     _unpack(e, arguments)
     results = [v for tree in fused.results for v in variables(tree)]
@@ -239,6 +238,15 @@ def emit_native(function: Function, *, in_place: bool = True) -> Native:
     return Native(
         _text(module, e, fused.name), interface, arguments, fused.results, fused, tuple(module.hosted)
     )
+
+
+def _names(function: Function) -> Names:
+    """Names for C: a parameter has the user's name, unless C has another use for it."""
+    names = assign_names(function, {}, _WORDS)
+    taken = set(_WORDS) - {"x", "n"}  # which only temporaries avoid
+    renamed = {name: names.unique(f"{name}_") for name in sorted(taken.intersection(names.of.values()))}
+    names.of.update([(v, renamed[name]) for v, name in names.of.items() if name in renamed])
+    return names
 
 
 def _body(e: Emitter, body: Block, results: list[Var]) -> None:
