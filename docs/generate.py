@@ -14,12 +14,14 @@ import argparse
 import contextlib
 import io
 import linecache
+import os
 import re
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("PULLBACK_TARGET", "numpy")  # what pages show is the same on every machine
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))  # for `benchmarks`, where this file is run as a script
 
