@@ -166,10 +166,10 @@ def analyse(kernel: Kernel) -> Parts:
         else:
             parts.elementwise.append(call)
             reads.update(x for x in _read(call) if isinstance(x, Var))
-    _told(parts)
     reads.update(s.call.args[1] for s in parts.sinks if isinstance(s.call.args[1], Var))
     for var in params:
         _parameter(parts, var, reads)
+    _told(parts)
     defined = {t for c in parts.elementwise for t in c.targets}
     parts.made = [x for x in kernel.function.results if isinstance(x, Var) and x in defined]
     return parts
@@ -184,8 +184,15 @@ def _told(parts: Parts) -> None:
             continue
         if len(style.axes) == len(space) and all(map(same_length, style.axes, space)):
             parts.shape = shape
-        elif not all(isinstance(axis, int) for axis in style.axes):
+        elif not all(isinstance(a, int) or _tells(parts, k) for k, a in enumerate(reversed(style.axes))):
             raise Untaken("a new array of fewer axes than the loop it is used in")
+
+
+def _tells(parts: Parts, k: int) -> bool:
+    """Whether an operand is known to have the length of the space's axis k, counted from the last."""
+    axis = parts.kernel.space[-1 - k]
+    known = [v.style.axes for v in parts.arrays if isinstance(v.style, Array) and v.style.axes is not None]
+    return any(len(axes) > k and same_length(axes[-1 - k], axis) for axes in known)
 
 
 def _shape_of(call: Call) -> Operand | None:
