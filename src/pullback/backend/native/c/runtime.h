@@ -213,6 +213,7 @@ PB_RUNTIME int pb_give(pb_host *host, int32_t dtype, int64_t size, int32_t rank,
 }
 
 #define PB_PARALLEL 4000000 /* the cost of all items from which on threads are worth it */
+#define PB_SIDE 32          /* how long a row of packed items is where there are many: items of columns stand side by side */
 #define PB_PACKED 256       /* the same where operands are packed */
 /* The walk of one kernel's operands, when everything is known. */
 typedef struct {
@@ -577,8 +578,9 @@ PB_RUNTIME int32_t pb_run(pb_host *host, const pb_kernel *kernel, void *const *a
     for (int32_t j = 0; j < count; j++) w.packed += s[j][last] != kernel->roles[j].inner;
     const int64_t block = w.packed ? PB_PACKED : PB_BLOCK, across = w.n[last], high = rank > 1 ? w.n[rank - 2] : 1;
     if (items) {
-        w.length = across < block ? across : block;
-        w.rows = across < block ? block / across : 1;
+        const int64_t longest = w.packed && high >= PB_PACKED / PB_SIDE ? PB_SIDE : block;
+        w.length = across < longest ? across : longest;
+        w.rows = block / w.length;
         if (w.rows > high) w.rows = high;
         w.wide = (across + w.length - 1) / w.length;
         w.tall = (high + w.rows - 1) / w.rows;
