@@ -76,7 +76,7 @@ LOOPS = {
     for dtype, suffix in (("float64", ""), ("float32", "f"))
 }
 LOOPS |= {
-    f"pow_{abs(n)}": Loop(f"pb_pow(a, {n}.0)", ("float64",), "float64") for n in (3, -2)
+    f"pow_{i}": Loop(f"pb_pow(a, {n})", ("float64",), "float64") for i, n in enumerate((3.0, -1.5))
 }  # made of products
 TEXT = source(LOOPS)
 

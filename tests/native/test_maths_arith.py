@@ -57,7 +57,7 @@ NEAR: dict[str, Callable[..., Array]] = {
     "remainder_near": np.remainder,
     "floor_divide_near": np.floor_divide,
 }
-WHOLE_POWERS = range(-3, 8)
+POWERS = (*range(-3, 8), -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5)  # as literals: products and roots
 
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 INTEGER_ONE: dict[str, Callable[..., Array]] = {
@@ -113,6 +113,10 @@ COMPLEX_TWO: dict[str, Callable[..., Array]] = {
 PARTS = {"complex128": "float64", "complex64": "float32"}
 
 
+def power_name(n: float) -> str:
+    return f"power_{n}".replace("-", "m").replace(".", "_")
+
+
 def float_loops() -> dict[str, Loop]:
     loops = {}
     for dtype, suffix in FLOATS.items():
@@ -120,9 +124,8 @@ def float_loops() -> dict[str, Loop]:
             loops[name + suffix] = Loop(f"pb_{name}{suffix}(a)", (dtype,), dtype)
         for name in (*TWO, *NEAR):
             loops[name + suffix] = Loop(f"pb_{name}{suffix}(a, b)", (dtype,) * 2, dtype)
-        for n in WHOLE_POWERS:
-            key = f"power_{n}".replace("-", "m")
-            loops[key + suffix] = Loop(f"pb_pow{suffix}(a, {n}.0)", (dtype,), dtype)
+        for n in POWERS:
+            loops[power_name(n) + suffix] = Loop(f"pb_pow{suffix}(a, {float(n)})", (dtype,), dtype)
         loops[f"nan_to_num{suffix}"] = Loop(f"pb_nan_to_num{suffix}(a, 1, 2, 3)", (dtype,), dtype)
     return loops
 
@@ -231,13 +234,13 @@ def test_remainders_of_near_numbers(floats: ctypes.CDLL, name: str, dtype: str) 
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("n", WHOLE_POWERS)
-def test_whole_powers(floats: ctypes.CDLL, n: int, dtype: str) -> None:
+@pytest.mark.parametrize("n", POWERS)
+def test_powers_that_are_literals(floats: ctypes.CDLL, n: float, dtype: str) -> None:
     x = points(np.dtype(dtype).type, 2000)
-    name = f"power_{n}{FLOATS[dtype]}".replace("-", "m")
+    name = power_name(n) + FLOATS[dtype]
     wide = np.longdouble if dtype == "float64" else np.float64
     with np.errstate(all="ignore"):
-        true = x.astype(wide) ** n
+        true = np.power(x.astype(wide), np.full(x.shape, n, wide))  # a single 0.5 may mean the root
         errors = ulps(run(floats, name, FLOAT_LOOPS[name], x), true)
     assert errors.max() <= 4, x[np.argmax(errors)]
 

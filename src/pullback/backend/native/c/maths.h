@@ -12,8 +12,8 @@
  *     right for |x| <= PB_TRIG_MAX, infinities and NaN.
  *   - pb_fmod, pb_remainder and pb_floor_divide call the library for extreme arguments, and are not vectorised; their
  *     pb_fmod_near etc. are (see maths_arith.h for where they are right).
- *   - pb_pow is np.power; a literal exponent that is a whole number from -3 to 7 makes products of it. NumPy's operator
- *     ** with 0.5 is the square root, which differs in -0.0 and -inf.
+ *   - pb_pow is np.power; a literal exponent that is a whole number from -3 to 7 makes products of it, and half a one
+ *     (-2.5 to 3.5) a root too. NumPy's operator ** with 0.5 is the root alone, which differs in -0.0 and -inf.
  *   - Integers (maths_integer.h) wrap; names end in the dtype. A negative exponent is the caller's to refuse.
  *   - Complex numbers (maths_complex.h): pb_cmul, pb_cdiv, pb_cexp; C's own * and / are not NumPy's.
  *   - Floats become integers by pb_to_int32 etc.: C leaves open what a cast of NaN or of a large number gives. */

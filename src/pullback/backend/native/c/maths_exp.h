@@ -210,9 +210,17 @@ PB_INLINE pb_pair pb_log2_pair(double x) {
         T odd = size & 1 ? first : (T)1, even = size & 2 ? second : (T)1;                                              \
         return odd * even * (size & 4 ? fourth : (T)1);                                                                \
     }                                                                                                                  \
+    /* x^(n / 2) for an odd constant -5 <= n <= 7, by the root. Powers of -0.0 and -inf are those of 0 and inf. */     \
+    PB_INLINE T pb_half_power##F(T x, int n) {                                                                         \
+        T base = x == (T)-PB_INF ? (T)PB_INF : x + (T)0, root = __builtin_sqrt##F(base);                               \
+        return n < 0 ? pb_whole_power##F(base, (n + 1) / 2) / root : pb_whole_power##F(base, (n - 1) / 2) * root;      \
+    }                                                                                                                  \
     /* Whether an exponent is known to the compiler and such a number. */                                              \
     PB_INLINE int pb_is_whole_power##F(T y) {                                                                          \
         return __builtin_constant_p(y) && y >= -3 && y <= 7 && y == (T)(int)y;                                         \
+    }                                                                                                                  \
+    PB_INLINE int pb_is_half_power##F(T y) {                                                                           \
+        return __builtin_constant_p(y) && y > -3 && y < 4 && y != (T)(int)y && 2 * y == (T)(int)(2 * y);               \
     }
 
 PB_WHOLE_POWER(double, )
@@ -243,6 +251,7 @@ PB_INLINE double pb_any_power(double x, double y) {
 /* np.power. NumPy's operator ** takes the root for y = 1/2, which differs in -0.0 and -inf: that is for the caller. */
 PB_INLINE double pb_pow(double x, double y) {
     if (pb_is_whole_power(y)) return pb_whole_power(x, (int)y);
+    if (pb_is_half_power(y)) return pb_half_power(x, (int)(2 * y));
     return pb_any_power(x, y);
 }
 

@@ -114,6 +114,7 @@ PB_INLINE float pb_any_powerf(float base, float exponent) {
 
 PB_INLINE float pb_powf(float x, float y) {
     if (pb_is_whole_powerf(y)) return pb_whole_powerf(x, (int)y);
+    if (pb_is_half_powerf(y)) return pb_half_powerf(x, (int)(2 * y));
     return pb_any_powerf(x, y);
 }
 
