@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from pullback.backend.native.emit.emitter import VALUE_ERROR, Emitter
+from dataclasses import dataclass
+
+from pullback.backend.native.emit.dtypes import Loose
+from pullback.backend.native.emit.element import Term
+from pullback.backend.native.emit.emitter import INT64, VALUE_ERROR, Emitter
 from pullback.backend.native.emit.errors import Untaken
-from pullback.backend.native.emit.lists import length_of, load_item
+from pullback.backend.native.emit.lists import hold, length_of, load_item
 from pullback.backend.native.emit.taken import emit_call
+from pullback.backend.native.emit.values import Source
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Block, Call, Const, For, If, Operand, Range, Seq, Stmt, Var, While
+
+_OF_LOOSE = frozenset((core.list_get, core.same, core.known, core.accumulate, *core.OPERATORS.values()))
 
 
 def block(e: Emitter, body: Block) -> None:
@@ -42,6 +49,9 @@ def _call(e: Emitter, call: Call) -> None:
     live = any(e.used(t) for t in call.targets)
     if not live and not call.op.effect and not call.op.writes and not _stores(call):
         return
+    if any(isinstance(t.style, Loose) for t in call.targets) and call.op not in _OF_LOOSE:
+        raise Untaken("a number that is an integer or a float")
+    e.require((*call.args, *(x for _, x in call.kwargs)))
     emit_call(e, call)
 
 
@@ -51,14 +61,8 @@ def _stores(call: Call) -> bool:
     return body is not None and any(isinstance(s, Call) and s.op.writes for s in body.stmts)
 
 
-def _truth(e: Emitter, operand: Operand) -> str:
-    if isinstance(operand, Const):
-        return "1" if operand.value else "0"
-    return e.term(operand).text + " != 0"
-
-
 def _if(e: Emitter, stmt: If) -> None:
-    with e.block(f"if ({_truth(e, stmt.test)})"):
+    with e.block(f"if ({e.truth(stmt.test)})"):
         block(e, stmt.then)
         e.moves(stmt.results, stmt.then_yields)
     before = len(e.lines)
@@ -70,18 +74,21 @@ def _if(e: Emitter, stmt: If) -> None:
 
 
 def _for(e: Emitter, stmt: For) -> None:
+    mark = len(e.scratch)
     e.moves(stmt.params, stmt.inits)
-    counts = [_count(e, it) for it in stmt.iters]
+    walks = [_walk(e, it) for it in stmt.iters]
     at = e.temporary("k")
-    for count in counts[1:]:
-        e.check(f"{count} == {counts[0]}", VALUE_ERROR, "iterators of different lengths")
-    with e.block(f"for (int64_t {at} = 0; {at} < {counts[0]}; {at}++)"):
-        for var, it, count in zip(stmt.index, stmt.iters, counts, strict=True):
+    count = walks[0].count
+    for walk in walks[1:]:
+        e.check(f"{walk.count} == {count}", VALUE_ERROR, "iterators of different lengths")
+    with e.block(f"for (int64_t {at} = 0; {at} < {count}; {at}++)"):
+        for var, walk in zip(stmt.index, walks, strict=True):
             if e.used(var):
-                _index(e, var, it, at, count)
+                walk.bind(e, var, at)
         block(e, stmt.body)
         _back(e, stmt, stmt.go)
     e.moves(stmt.results, stmt.params)
+    e.settle(mark)
 
 
 def _back(e: Emitter, stmt: For | While, go: Operand | None) -> None:
@@ -90,59 +97,75 @@ def _back(e: Emitter, stmt: For | While, go: Operand | None) -> None:
         e.moves(stmt.params, stmt.yields)
         return
     going = e.temporary("go")
-    e.line(f"const int {going} = {_truth(e, go)};")
+    e.line(f"const int {going} = {e.truth(go)};")
     e.moves(stmt.params, stmt.yields)
     e.line(f"if (!{going}) break;")
 
 
-def _count(e: Emitter, it: Range | Seq) -> str:
-    """How many items an iterator has."""
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """A range, under names that the body does not bind anew."""
+
+    count: str
+    first: str
+    step: str
+    reverse: bool
+
+    def bind(self, e: Emitter, var: Var, at: str) -> None:
+        """The number of an iteration."""
+        place = f"({self.count} - 1 - {at})" if self.reverse else at
+        times = "" if self.step == "1" else f" * {self.step}"
+        e.set_number(var, Term(f"({self.first} + {place}{times})", INT64))
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """The items of a list, or the rows of an array."""
+
+    count: str
+    source: Source
+    reverse: bool
+
+    def bind(self, e: Emitter, var: Var, at: str) -> None:
+        """The item of an iteration."""
+        load_item(e, var, self.source, f"({self.count} - 1 - {at})" if self.reverse else at)
+
+
+def _walk(e: Emitter, it: Range | Seq) -> _Numbers | _Items:
+    """What an iterator gives; it is asked before the loop, whose body may bind its names anew."""
     count = e.temporary("count")
     if isinstance(it, Seq):
-        e.line(f"const int64_t {count} = {length_of(e, it.value)};")
-        return count
-    start, stop, step = (e.integer(x) for x in (it.start, it.stop, it.step))
+        e.require([it.value])
+        source = hold(e, it.value)
+        e.line(f"const int64_t {count} = {length_of(e, source)};")
+        return _Items(count, source, it.reverse)
+    e.require([it.start, it.stop, it.step])
+    first, stop, step = (_number(e, x) for x in (it.start, it.stop, it.step))
     if isinstance(it.step, Const):
         if it.step.value == 0:
             raise Untaken("a range whose step is zero")
     else:
         e.check(f"{step} != 0", VALUE_ERROR, "range() arg 3 must not be zero")
     name = e.temporary("range")
-    e.line(f"const int64_t {name} = pb_range({start}, {stop}, {step});")
-    if it.count is None:
-        e.line(f"const int64_t {count} = {name};")
-    else:
-        limit = e.integer(it.count)
-        e.line(f"const int64_t {count} = {limit} < {name} ? {limit} : {name};")
-    if it.reverse or not isinstance(it.start, Const):
-        first = e.temporary("first")
-        e.line(f"const int64_t {first} = {start};")
-        _firsts(e)[id(it)] = first
-    return count
+    e.line(f"const int64_t {name} = pb_range({first}, {stop}, {step});")
+    limit = name if it.count is None else e.integer(it.count)
+    e.line(f"const int64_t {count} = {limit} < {name} ? {limit} : {name};")
+    return _Numbers(count, first, step, it.reverse)
 
 
-def _firsts(e: Emitter) -> dict[int, str]:
-    return e.module.firsts
-
-
-def _index(e: Emitter, var: Var, it: Range | Seq, at: str, count: str) -> None:
-    """Bind the item of an iteration."""
-    if isinstance(it, Seq):
-        place = f"({count} - 1 - {at})" if it.reverse else at
-        load_item(e, var, it.value, place)
-        return
-    (name,) = e.leaves(var)
-    first = _firsts(e).get(id(it)) or e.integer(it.start)
-    place = f"({count} - 1 - {at})" if it.reverse else at
-    step = e.integer(it.step)
-    e.line(f"{name} = {first} + {place} * {step};" if step != "1" else f"{name} = {first} + {place};")
+def _number(e: Emitter, operand: Operand) -> str:
+    if isinstance(operand, Const):
+        return e.integer(operand)
+    name = e.temporary("bound")
+    e.line(f"const int64_t {name} = {e.integer(operand)};")
+    return name
 
 
 def _while(e: Emitter, stmt: While) -> None:
     e.moves(stmt.params, stmt.inits)
     with e.block("for (;;)"):
         block(e, stmt.cond)
-        e.line(f"if (!({_truth(e, stmt.test)})) break;")
+        e.line(f"if (!({e.truth(stmt.test)})) break;")
         block(e, stmt.body)
         _back(e, stmt, stmt.go)
     e.moves(stmt.results, stmt.params)

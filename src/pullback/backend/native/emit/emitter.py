@@ -6,7 +6,8 @@ checks; a check that fails leaves the function by its label `fail` with an error
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,10 +26,13 @@ from pullback.backend.native.emit.leaves import (
     declared,
     leaves_of,
     operand_style,
+    plain,
 )
+from pullback.backend.native.emit.values import parts, release, retain
 from pullback.backend.numpy.naming import Names
 from pullback.errors import NOWHERE, Loc
 from pullback.ir.nodes import ABSENT, UNDEF, Const, Operand, Pack, Var
+from pullback.ir.walk import variables
 from pullback.styles.style import Array, Scalar, Static, numeric
 
 if TYPE_CHECKING:
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
 
 INDEX_ERROR, VALUE_ERROR, ZERO_DIVISION, OVERFLOW, MEMORY, UNBOUND, ASSERTION, TYPE_ERROR, HOST = range(1, 10)
 INT64 = np.dtype(np.int64)
+FLAG = Number(np.dtype(np.bool_), True)
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,8 @@ class Emitter:
     loc: Loc = NOWHERE
     depth: int = 1
     fails: bool = False
+    unbound: Collection[Var] = ()  # values that may not be bound
+    scratch: list[tuple[str, Leaf]] = field(default_factory=list)  # made for a moment
     _leaves: dict[Var, tuple[str, ...]] = field(default_factory=dict)
     _spelled: dict[tuple[str, tuple[Leaf, ...]], tuple[str, ...]] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
@@ -128,7 +136,7 @@ class Emitter:
             return tuple(
                 self._declare(self.temporary(var.hint if var.hint.isidentifier() else "t"), x) for x in leaves
             )
-        key = (name, tuple(_plain(x) for x in leaves))
+        key = (name, tuple(plain(x) for x in leaves))
         if key not in self._spelled:
             other = any(k[0] == name for k in self._spelled)
             base = self.names.unique(name) if other else name
@@ -141,6 +149,10 @@ class Emitter:
     def _declare(self, name: str, leaf: Leaf) -> str:
         self.locals[name] = leaf
         return name
+
+    def declare(self, hint: str, leaf: Leaf) -> str:
+        """A local of ours, given back at the end."""
+        return self._declare(self.temporary(hint), leaf)
 
     def declare_array(self, hint: str, dtype: np.dtype[Any], rank: int) -> ArrayRef:
         """A local array of ours, released at the end."""
@@ -159,12 +171,21 @@ class Emitter:
             style = operand.style
             if isinstance(style, Static):
                 return self._constant(style.value)
-            (leaf,), (name,) = leaves_of(style), self.leaves(operand)
+            if not isinstance(style, Scalar | Array):
+                raise Untaken("a number is needed here")
+            leaf, name = leaves_of(style)[0], self.leaves(operand)[0]
             if isinstance(leaf, Number):
                 return Term(name, leaf.dtype)
-            if isinstance(leaf, ArrayLeaf) and leaf.rank == 0:
+            if isinstance(leaf, ArrayLeaf) and leaf.rank == 0 and not leaf.loose:
                 return Term(f"(*({c_type(leaf.dtype)} *){name}.data)", leaf.dtype)
         raise Untaken("a number is needed here")
+
+    def truth(self, operand: Operand) -> str:
+        """A test as an expression."""
+        if isinstance(operand, Const):
+            return "1" if operand.value else "0"
+        self.require([operand])
+        return self.term(operand).text + " != 0"
 
     def _constant(self, value: Any) -> Term:
         style = numeric(Static(value))
@@ -185,8 +206,10 @@ class Emitter:
 
     def array(self, operand: Operand) -> ArrayRef:
         """An array by name."""
-        if isinstance(operand, Var):
+        if isinstance(operand, Var) and isinstance(operand.style, Array):
             (leaf,), (name,) = leaves_of(operand.style), self.leaves(operand)
+            if isinstance(leaf, ArrayLeaf) and leaf.loose:
+                raise Untaken("an array that may be zero")
             if isinstance(leaf, ArrayLeaf):
                 return ArrayRef(name, leaf.dtype, leaf.rank)
         if isinstance(operand, Const) and isinstance(operand.value, np.ndarray):
@@ -274,29 +297,38 @@ class Emitter:
 
     def moves(self, targets: Sequence[Var], sources: Sequence[Operand]) -> None:
         """Parallel assignment."""
+        mark = len(self.scratch)
         pairs: list[tuple[str, str, Leaf]] = []
         for var, operand in zip(targets, sources, strict=True):
             if self.used(var):
                 pairs += self._pairs(var, operand)
-        pairs = [p for p in pairs if p[0] != p[1]]
-        reads = {source for _, source, _ in pairs}
-        if not any(target in reads for target, _, _ in pairs):
-            for target, source, leaf in pairs:
-                self._move(target, source, leaf)
-            return
+        pairs = [p for p in dict.fromkeys(pairs) if p[0] != p[1]]
+        reads = [set(_WORD.findall(source)) for _, source, _ in pairs]
+        while pairs:
+            free = [
+                k for k, p in enumerate(pairs) if not any(p[0] in r for j, r in enumerate(reads) if j != k)
+            ]
+            if not free:
+                break
+            self._move(*pairs.pop(free[0]))
+            reads.pop(free[0])
+        if pairs:
+            self._all_at_once(pairs)
+        self.settle(mark)
+
+    def _all_at_once(self, pairs: Sequence[tuple[str, str, Leaf]]) -> None:
         with self.block(""):
-            held = []
+            old = []
             for target, source, leaf in pairs:
                 name = self.temporary("old")
                 self.line(f"{declared(leaf)} {name} = {source};")
                 if not isinstance(leaf, Number):
-                    self.line(f"{_retain(leaf)}({name});")
-                held.append((target, name, leaf))
-            for target, name, leaf in held:
-                if isinstance(leaf, Number):
-                    self.line(f"{target} = {name};")
-                else:
-                    self.line(f"{_release(leaf)}({target}); {target} = {name};")
+                    self.line(f"{retain(leaf)}({name});")
+                old.append((target, name, leaf))
+            for target, name, leaf in old:
+                if not isinstance(leaf, Number):
+                    self.line(f"{release(leaf)}({target});")
+                self.line(f"{target} = {name};")
 
     def _move(self, target: str, source: str, leaf: Leaf) -> None:
         if isinstance(leaf, Number):
@@ -307,65 +339,49 @@ class Emitter:
             self.line(f"PB_SET_LIST({target}, {source});")
 
     def _pairs(self, target: Var, source: Operand) -> list[tuple[str, str, Leaf]]:
+        out: list[tuple[str, str, Leaf]] = []
+        undefined = isinstance(source, Const) and source.value is UNDEF
+        if target in self.unbound:
+            out.append((self.flag(target), "0" if undefined else self._bound(source), FLAG))
+        if undefined or (isinstance(source, Const) and source.value is ABSENT):
+            return out
+        if isinstance(source, Pack):
+            self.require(variables(source))
         names, leaves = self.leaves(target), leaves_of(target.style)
-        if isinstance(source, Const) and source.value is ABSENT:
-            return []
-        if isinstance(source, Const) and source.value is UNDEF:
-            raise Untaken("a name that may not be bound")
-        return [
-            (n, self.leaf_text(x, leaf), leaf)
-            for n, leaf, x in zip(names, leaves, flat(source, len(leaves)), strict=True)
-        ]
+        return out + list(zip(names, parts(self, source, target.style), leaves, strict=True))
 
-    def leaf_text(self, source: tuple[Operand, int], leaf: Leaf) -> str:
-        """The expression of one leaf of an operand, as another leaf needs it."""
-        operand, k = source
-        if isinstance(leaf, Number):
-            if isinstance(operand, Var) and len(leaves_of(operand.style)) > 1:
-                own = leaves_of(operand.style)[k]
-                assert isinstance(own, Number)
-                return Term(self.leaves(operand)[k], own.dtype).to(leaf.dtype)
-            return self.number(operand, leaf.dtype)
-        if isinstance(operand, Var):
-            own = leaves_of(operand.style)[k]
-            if _plain(own) == _plain(leaf):
-                return self.leaves(operand)[k]
-        if isinstance(leaf, ListLeaf) and isinstance(operand, Pack) and not operand.items:
-            return "NULL"
-        raise Untaken("values of different kinds meet here")
+    # ------------------------------------------------------------------------------- names that may not be bound
 
+    def _bound(self, source: Operand) -> str:
+        return self.flag(source) if isinstance(source, Var) and source in self.unbound else "1"
 
-def flat(operand: Operand, count: int) -> list[tuple[Operand, int]]:
-    """The leaves of an operand, each with the place it has in the Var that holds it."""
-    if (
-        isinstance(operand, Pack)
-        and operand.kind in ("tuple", "list")
-        and not (operand.kind == "list" and not operand.items)
-    ):
-        out: list[tuple[Operand, int]] = []
-        for item in operand.items:
-            out += flat(item, len(leaves_of(operand_style(item))) if not isinstance(item, Const) else 1)
-        return out
-    if isinstance(operand, Const) and isinstance(operand.value, tuple):
-        return [(Const(v), 0) for v in operand.value]
-    return [(operand, k) for k in range(count)]
+    def flag(self, var: Var) -> str:
+        """The C name of whether a value is bound."""
+        name = f"pb_has_{self.names.of[var]}"
+        self.locals[name] = FLAG
+        return name
 
+    def require(self, operands: Iterable[Operand]) -> None:
+        """Leave where a name that is read is not bound."""
+        for var in dict.fromkeys(v for x in operands for v in variables(x)):
+            if var in self.unbound:
+                self.check(self.flag(var), UNBOUND, "a local variable is not associated with a value")
 
-def _plain(leaf: Leaf) -> Leaf:
-    """A leaf without what C does not tell apart."""
-    if isinstance(leaf, Number):
-        return Number(leaf.dtype, None)
-    if isinstance(leaf, ListLeaf):
-        return ListLeaf(tuple(_plain(x) for x in leaf.items))
-    return leaf
+    # ------------------------------------------------------------------------------------------- what is made
 
+    def declare_list(self, leaf: ListLeaf) -> str:
+        """An empty list of ours, given back by `settle`."""
+        name = self._declare(self.temporary("list"), leaf)
+        self.line(f"PB_RELEASE_LIST({name}); {name} = NULL;")
+        self.scratch.append((name, leaf))
+        return name
 
-def _retain(leaf: Leaf) -> str:
-    return "PB_RETAIN_LIST" if isinstance(leaf, ListLeaf) else "PB_RETAIN"
-
-
-def _release(leaf: Leaf) -> str:
-    return "PB_RELEASE_LIST" if isinstance(leaf, ListLeaf) else "PB_RELEASE"
+    def settle(self, mark: int) -> None:
+        """Give back what was made for a moment since `mark`."""
+        for name, leaf in self.scratch[mark:]:
+            empty = f"{name} = NULL" if isinstance(leaf, ListLeaf) else f"{name}.owner = NULL"
+            self.line(f"{release(leaf)}({name}); {empty};")
+        del self.scratch[mark:]
 
 
 def _safe(name: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pullback.backend.native.emit.dtypes import Loose, MaybeZero
 from pullback.backend.native.emit.emitter import HOST, TYPE_ERROR, Emitter
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import ArrayLeaf, Leaf, ListLeaf, Number, code_of, leaves_of
@@ -66,6 +67,8 @@ class _Passed:
             parts = [self._value(item, leaves) for item in style.items]
             make: Callable[[Any], Any] = list if style.kind == "list" else tuple
             return lambda values: make(part(values) for part in parts)
+        if isinstance(style, Loose | MaybeZero):
+            raise Untaken("a value of several kinds handed to NumPy")
         name, leaf = next(leaves)
         at = len(self.specs)
         if isinstance(leaf, ListLeaf):
@@ -116,6 +119,8 @@ def host_call(e: Emitter, call: Call) -> None:
     args = [passed.builder(x) for x in call.args]
     kwargs = {name: passed.builder(x) for name, x in call.kwargs}
     leaves = [leaf for t in call.targets for leaf in leaves_of(t.style)]
+    if any(isinstance(t.style, Loose | MaybeZero) for t in call.targets):
+        raise Untaken("a value of several kinds made by NumPy")
     if any(isinstance(leaf, ListLeaf) for leaf in leaves):
         raise Untaken("a list made by NumPy")
     specs = tuple(_result(leaf) for leaf in leaves)

@@ -4,7 +4,7 @@
     ArrayLeaf(dtype, rank)  a `pb_arrayR`
     ListLeaf(items)       a `pb_list`; each item has these leaves
 
-A tuple has the leaves of its items one after the other; what is known at compile time has none.
+A number that is an int or a float (`Loose`) is a double, and whether it is an int.  A tuple has the leaves of its items one after the other; what is known at compile time has none.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pullback.backend.native.emit.dtypes import Loose, MaybeZero
 from pullback.backend.native.emit.errors import Untaken
 from pullback.ir.nodes import Const, Operand, Pack, Var
 from pullback.styles.style import Array, ListOf, Scalar, Static, Style, Tup, Undef
@@ -37,10 +38,11 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class ArrayLeaf:
-    """An array of a known dtype and rank."""
+    """An array of a known dtype and rank.  `loose`: or a zero without a shape, which has no data."""
 
     dtype: np.dtype[Any]
     rank: int
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ def leaves_of(style: Style) -> tuple[Leaf, ...]:
     match style:
         case Static() | Undef():
             return ()
+        case Loose():
+            return (Number(np.dtype(np.float64), None), Number(np.dtype(np.bool_), True))
         case Scalar(dtype, weak):
             if dtype is None:
                 raise Untaken("a number whose dtype is not known")
@@ -90,12 +94,21 @@ def leaves_of(style: Style) -> tuple[Leaf, ...]:
             _check(dtype)
             if len(axes) > MAX_RANK:
                 raise Untaken(f"an array of more than {MAX_RANK} axes")
-            return (ArrayLeaf(dtype, len(axes)),)
-        case Tup(items, kind) if kind in ("tuple", "list"):
+            return (ArrayLeaf(dtype, len(axes), isinstance(style, MaybeZero)),)
+        case Tup(items, kind) if kind in ("tuple", "list", "dict", "new"):
             return tuple(leaf for item in items for leaf in leaves_of(item))
         case ListOf(elem):
             return (ListLeaf(leaves_of(elem)),)
     raise Untaken("a value that is no number, array, tuple or list of these")
+
+
+def plain(leaf: Leaf) -> Leaf:
+    """A leaf without what C does not tell apart."""
+    if isinstance(leaf, Number):
+        return Number(leaf.dtype, None)
+    if isinstance(leaf, ListLeaf):
+        return ListLeaf(tuple(plain(x) for x in leaf.items))
+    return leaf
 
 
 def _check(dtype: np.dtype[Any]) -> None:

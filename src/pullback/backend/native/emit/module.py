@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from pullback.analysis.binding import maybe_unbound
 from pullback.backend.native.emit.control import statement
+from pullback.backend.native.emit.dtypes import Loose, settle_dtypes
 from pullback.backend.native.emit.element import literal
 from pullback.backend.native.emit.elements import Parts
-from pullback.backend.native.emit.emitter import ArrayRef, Emitter
+from pullback.backend.native.emit.emitter import TYPE_ERROR, ArrayRef, Emitter
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.kernels import KernelEmitter
 from pullback.backend.native.emit.leaves import (
@@ -29,6 +31,7 @@ from pullback.backend.native.emit.leaves import (
     leaves_of,
 )
 from pullback.backend.native.emit.lists import declared_items
+from pullback.backend.native.emit.values import release, retain
 from pullback.backend.native.interface import (
     ArgSpec,
     ArraySpec,
@@ -47,7 +50,7 @@ from pullback.passes.bufferize import bufferize
 from pullback.passes.fuse import fuse
 from pullback.passes.known import drop_known
 from pullback.passes.lengths import settle_assumed
-from pullback.styles.style import Array, Dim, Scalar, Static
+from pullback.styles.style import Anything, Array, Dim, Foreign, Scalar, Static
 
 HEADERS = ("pullback.h", "arrays.h", "kernels.h", "lists.h", "maths.h", "products.h", "selection.h")
 MAX_CONSTANT = 1000  # items of an array that is written into the C text
@@ -137,7 +140,6 @@ class ModuleEmitter:
     """What the functions of a module share."""
 
     places: list[Loc] = field(default_factory=list)
-    firsts: dict[int, str] = field(default_factory=dict)
     _places: dict[Loc, int] = field(default_factory=dict)
     _kernels: dict[Kernel, tuple[str, Parts, bool]] = field(default_factory=dict)
     operations: list[Operation] = field(default_factory=list)
@@ -147,6 +149,7 @@ class ModuleEmitter:
     quiet: bool = False  # in the reverse sweep, which warns of nothing
     _structs: dict[ListLeaf, str] = field(default_factory=dict)
     definitions: list[str] = field(default_factory=list)
+    mixes_ranks: bool = False  # some number is held as an array of no axes
 
     def place(self, loc: Loc) -> int:
         """The number of a place in the user's source."""
@@ -206,31 +209,40 @@ class ModuleEmitter:
         return self._structs[leaf]
 
     def _dropper(self, name: str, leaf: ListLeaf) -> None:
-        held = [(k, x) for k, x in enumerate(leaf.items) if not isinstance(x, Number)]
-        if not held:
+        """The functions that give back, and hold once more, what an item of a list holds."""
+        inner = [(k, x) for k, x in enumerate(leaf.items) if not isinstance(x, Number)]
+        if not inner:
             return
         lines = [f"static void {name}_drop(pb_host *host, void *item) {{", f"    {name} *x = item;"]
-        for k, inner in held:
-            release = "PB_RELEASE_LIST" if isinstance(inner, ListLeaf) else "PB_RELEASE"
-            lines.append(f"    {release}(x->f{k});")
+        lines += [f"    {release(x)}(x->f{k});" for k, x in inner]
+        lines += ["}", f"static void {name}_keep(void *item) {{", f"    {name} *x = item;"]
+        lines += [f"    {retain(x)}(x->f{k});" for k, x in inner]
         self.definitions += [*lines, "}", ""]
 
     def dropper(self, leaf: ListLeaf) -> str:
         """The function that gives back what an item of a list holds."""
+        return self._of_items(leaf, "drop")
+
+    def keeper(self, leaf: ListLeaf) -> str:
+        """The function that makes another name of what an item of a list holds."""
+        return self._of_items(leaf, "keep")
+
+    def _of_items(self, leaf: ListLeaf, what: str) -> str:
         name = self.item_type(leaf)
-        return f"{name}_drop" if any(not isinstance(x, Number) for x in leaf.items) else "NULL"
+        return f"{name}_{what}" if any(not isinstance(x, Number) for x in leaf.items) else "NULL"
 
 
 def emit_native(function: Function, *, in_place: bool = True) -> Native:
     """The C module of one function."""
-    done = bufferize(settle_assumed(drop_known(function)), in_place=in_place).function
+    done = bufferize(settle_dtypes(settle_assumed(drop_known(function))), in_place=in_place).function
     fused = fuse(done, single=True, sums_overlap=True)
     module = ModuleEmitter()
-    e = Emitter(module, _names(fused))
+    e = Emitter(module, _names(fused), unbound=maybe_unbound(fused))
     arguments = _arguments(fused)
     _unpack(e, arguments)
     results = [v for tree in fused.results for v in variables(tree)]
     _body(e, fused.body, results)
+    e.require(fused.results)
     _results(e, results)
     specs = tuple(_result_spec(v) for v in results)
     given = _specs(arguments)
@@ -263,7 +275,8 @@ def _body(e: Emitter, body: Block, results: list[Var]) -> None:
         live |= {e.names.of.get(v) for v in seen}
     for stmt, dead in zip(body.stmts, reversed(dying), strict=True):
         statement(e, stmt)
-        gone = {n: x for v in dead if e.used(v) for n, x in zip(e.leaves(v), leaves_of(v.style), strict=True)}
+        dead = [v for v in dead if e.used(v) and not isinstance(v.style, Anything | Foreign)]
+        gone = {n: x for v in dead for n, x in zip(e.leaves(v), leaves_of(v.style), strict=True)}
         for name, leaf in gone.items():
             if isinstance(leaf, ArrayLeaf):
                 e.line(f"PB_LET_GO({name});")
@@ -276,7 +289,7 @@ def _arguments(function: Function) -> tuple[Var, ...]:
 
 def _unpack(e: Emitter, arguments: tuple[Var, ...]) -> None:
     for k, var in enumerate(arguments):
-        (leaf,) = leaves_of(var.style)
+        leaf = leaves_of(var.style)[0]
         if not e.used(var):
             continue
         (name,) = e.leaves(var)
@@ -294,9 +307,18 @@ def _results(e: Emitter, results: list[Var]) -> None:
     """Numbers, then arrays: an array that cannot be made leaves those made before to be given back."""
     arrays = []
     for k, var in enumerate(results):
+        if isinstance(var.style, Loose):
+            value, whole = e.leaves(var)
+            e.check(f"!{whole}", TYPE_ERROR, "an integer where a float was to be")
+            e.line(f"out[{k}].f = {value};")
+            continue
         (leaf,) = leaves_of(var.style)
         (name,) = e.leaves(var)
         if isinstance(leaf, ArrayLeaf):
+            if leaf.loose:
+                raise Untaken("a result that may be zero without a shape")
+            if leaf.rank == 0 and e.module.mixes_ranks:
+                raise Untaken("a result that may be a number or an array")
             arrays.append((k, name, leaf))
         elif isinstance(leaf, Number):
             if (
@@ -359,7 +381,7 @@ def _specs(arguments: tuple[Var, ...]) -> tuple[ArgSpec, ...]:
 
 
 def _result_spec(var: Var) -> ResultSpec:
-    (leaf,) = leaves_of(var.style)
+    leaf = leaves_of(var.style)[0]
     if isinstance(leaf, ArrayLeaf):
         return ArraySpec(leaf.dtype, leaf.rank)
     assert isinstance(leaf, Number)
