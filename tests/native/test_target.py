@@ -245,6 +245,19 @@ def test_settings_for_floating_point_errors_hold(how: Any) -> None:
         grad(x)
 
 
+def test_auto_stays_on_numpy_where_warnings_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promotion, "ENOUGH", 0.0)
+    grad = pb.grad(lambda x: np.sum(1.0 / x))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        grad(X)
+        with pytest.raises(RuntimeWarning):
+            grad(np.zeros(3))
+    assert background.wait()
+    found = promotion_of(grad, X)
+    assert found.status == "numpy" and "warnings" in str(found.error)
+
+
 # ------------------------------------------------------------------------------------------------ the choice
 
 
@@ -373,7 +386,7 @@ def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(promotion, "ENOUGH", 0.0)
     grad = pb.grad(lambda x: np.sum(np.cos(x)))
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         for _ in range(3):
             same(grad(X), -np.sin(X))
             assert background.wait()

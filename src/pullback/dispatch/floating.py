@@ -1,11 +1,13 @@
 """Whether NumPy's settings for floating-point errors let compiled code serve a call.
 
 Compiled code never warns of a division by zero, an overflow or an invalid value, and never calls what was set for them.
-So where the caller has set one of them to anything but "ignore" or "warn", NumPy serves.
+So where the caller has set one of them to anything but "ignore" or "warn", NumPy serves; and it serves for good where
+warnings were errors when compiled code was to take over.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -35,6 +37,14 @@ class Known:
 
 setting = _setting()
 known = Known()
+
+
+def warnings_are_errors() -> bool:
+    """Whether a RuntimeWarning is an error, whatever it says and wherever it comes from."""
+    for action, message, category, module, line in warnings.filters:
+        if message is None and module is None and not line and issubclass(RuntimeWarning, category):
+            return action == "error"
+    return False
 
 
 def quiet() -> bool:

@@ -24,6 +24,7 @@ from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.interface import ERRORS
 from pullback.backend.native.load import load
 from pullback.dispatch.background import submit
+from pullback.dispatch.floating import warnings_are_errors
 from pullback.errors import NOWHERE, ArgumentError, NativeError, PullbackError, defect, is_defect
 from pullback.explain.target import TargetReport, target_report
 from pullback.pipeline import Compiled, Options
@@ -102,7 +103,9 @@ class Promotion:
         if self.spent > ENOUGH and self.counting:
             self.counting = False
             self.status = "compiling"
-            if not submit(self.compile):
+            if warnings_are_errors():
+                self._give_up(NativeError("warnings are errors here, and C gives no warnings"))
+            elif not submit(self.compile):
                 text = "this process is a fork, which compiles nothing in the background"
                 self._give_up(NativeError(text))
 
