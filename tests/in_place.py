@@ -14,7 +14,7 @@ import numpy as np
 from pullback.ir import core_ops as core
 from pullback.ir.interp import Machine
 from pullback.ir.kernel import Kernel, kernel_of
-from pullback.ir.nodes import Call, Function, Stmt, Var
+from pullback.ir.nodes import Call, Function, Var
 from pullback.passes.fuse.members import Role, role_of
 
 MOST = 64  # elements of a kernel that is run element by element
@@ -60,19 +60,19 @@ def written(stmt: Call, args: list[Any]) -> Any:
 
 def run_kernel(kernel: Kernel, args: list[Any]) -> list[Any]:
     """The results of a kernel."""
-    calls = [s for s in kernel.function.body.stmts if isinstance(s, Call)]
+    calls = [s for s in kernel.function.body.stmts if isinstance(s, Call) and s.targets]
     pure = Machine()
-    expected = pure.results(kernel.function, [np.copy(a) if isinstance(a, np.ndarray) else a for a in args])
+    pure.results(kernel.function, [np.copy(a) if isinstance(a, np.ndarray) else a for a in args])
     shape = _shape(calls, pure)
     if int(np.prod(shape)) > MOST or not all(
         np.ndim(x) for x in pure.values.values() if isinstance(x, np.ndarray)
     ):
         whole = InPlace()
         return list(whole.results(kernel.function, args))
-    loop = _Loop(kernel, args, pure, shape)
-    for at in np.ndindex(*shape):
-        loop.at(at)
-    del expected
+    loop = _Loop(kernel, calls, args, pure, shape)
+    with np.errstate(all="ignore"):
+        for at in np.ndindex(*shape):
+            loop.at(at)
     return [loop.result(x) for x in kernel.function.results]
 
 
@@ -91,8 +91,10 @@ def _shape(calls: list[Call], pure: Machine) -> tuple[int, ...]:
 
 
 class _Loop:
-    def __init__(self, kernel: Kernel, args: list[Any], pure: Machine, shape: tuple[int, ...]) -> None:
-        self.kernel, self.pure, self.shape = kernel, pure, shape
+    def __init__(
+        self, kernel: Kernel, calls: list[Call], args: list[Any], pure: Machine, shape: tuple[int, ...]
+    ) -> None:
+        self.calls, self.pure, self.shape = calls, pure, shape
         self.params = dict(zip((p.tree for p in kernel.function.params), args, strict=True))
         self.whole: dict[Any, Any] = {}  # results and operands of reductions, as they come
 
@@ -106,8 +108,7 @@ class _Loop:
 
     def at(self, at: tuple[int, ...]) -> None:
         values: dict[Any, Any] = {}
-        for call in self.kernel.function.body.stmts:
-            assert isinstance(call, Call)
+        for call in self.calls:
             self.call(call, role_of(call), at, values)
 
     def call(self, call: Call, role: Role | None, at: tuple[int, ...], values: dict[Any, Any]) -> None:
@@ -151,8 +152,7 @@ class _Loop:
             self.whole.setdefault(var, np.empty(self.shape, var.style.dtype))[at] = value
 
     def result(self, operand: Any) -> Any:
-        for call in self.kernel.function.body.stmts:
-            assert isinstance(call, Call)
+        for call in self.calls:
             if call.targets[0] is operand and role_of(call) is Role.REDUCTION:
                 whole = self.whole.get(
                     call.args[0], self.params.get(call.args[0], self.pure.values[call.args[0]])
@@ -161,8 +161,3 @@ class _Loop:
                 return call.op.impl(whole, *rest, **{k: self.pure.read(v) for k, v in call.kwargs})
         whole = self.whole.get(operand)
         return self.pure.values[operand] if whole is None else whole
-
-
-def statements_of(function: Function) -> tuple[Stmt, ...]:
-    """The statements of a function's outermost block."""
-    return function.body.stmts

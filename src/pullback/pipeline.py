@@ -70,6 +70,7 @@ class Options:
     resolution: str = "default"
     target: str = "auto"
     threads: int | None = None
+    readable: bool = False
 
 
 @dataclass(slots=True)
@@ -88,6 +89,11 @@ class Compiled:
     def name(self) -> str:
         """The name of the user's function, as generated code has it."""
         return self.lowered.function.name
+
+    def readable(self) -> Compiled:
+        """The same compilation, printed with plain expressions only."""
+        options = replace(self.options, readable=True)
+        return replace(self, options=options, _generated={}, _functions={}, _native={})
 
     @property
     def has_effects(self) -> bool:
@@ -114,6 +120,7 @@ class Compiled:
                     guarded=guarded,
                     bufferize=self.options.bufferize,
                     copy_residuals=self.options.copy_residuals and module == "pair",
+                    blocks=self.options.optimize and self.options.bufferize and not self.options.readable,
                 )
             for function in generated.functions:
                 _tell("bufferised", lambda made=function: pretty(made))  # type: ignore[misc]

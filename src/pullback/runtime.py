@@ -115,3 +115,45 @@ def build(cls: Any, /, **fields: Any) -> Any:
     for name, value in fields.items():
         object.__setattr__(out, name, value)
     return out
+
+
+def in_blocks(fn: Any, kinds: Any, *args: Any) -> Any:
+    """The results of a function that works element by element, and reduces.  With large
+    arrays it is called with some of their rows at a time, which the processor's cache
+    can hold.  `kinds` says of each result whether these are rows of it, too, or by what
+    the parts are put together.
+    """
+    if max([getattr(a, "size", 1) for a in args]) < 32768:
+        return fn(*args)
+    rank = max(map(np.ndim, args))
+    lengths = {np.shape(a)[0] for a in args if np.ndim(a) == rank} - {1}
+    widths = [np.prod(np.shape(a)[np.ndim(a) == rank :]) for a in args]
+    rows = max(lengths, default=1)
+    step = max(8192 // max(int(max(widths)), 1), 1)
+    if len(lengths) != 1 or rows <= step:
+        return fn(*args)
+    parted = [np.ndim(a) == rank and len(a) == rows for a in args]
+    pairs = list(zip(args, parted, strict=True))
+    found: list[Any] = [[] for _ in kinds]
+    for at in range(0, rows, step):
+        made = fn(*[a[at : at + step] if p else a for a, p in pairs])
+        for k, x in enumerate(made if len(kinds) > 1 else [made]):
+            if kinds[k] == "mean":
+                found[k].append(x * min(step, rows - at))
+            elif kinds[k] != "rows":
+                found[k].append(x)
+            else:
+                if at == 0:
+                    found[k] = np.empty((rows, *x.shape[1:]), x.dtype)
+                found[k][at : at + step] = x
+    whole = [put_together(kind, x, rows) for kind, x in zip(kinds, found, strict=True)]
+    return tuple(whole) if len(kinds) > 1 else whole[0]
+
+
+def put_together(kind: Any, parts: Any, rows: Any) -> Any:
+    """A result of `in_blocks` from those of its parts."""
+    if kind == "rows":
+        return parts
+    if kind == "mean":
+        return np.sum(parts, axis=0) / rows
+    return getattr(np, kind)(parts, axis=0)

@@ -187,7 +187,8 @@ def test_nothing_is_saved() -> None:
 def test_as_dict_is_json() -> None:
     e = pb.differentiable(model).explain(np.ones(3), A, np.ones(4))
     data = json.loads(json.dumps(e.as_dict()))
-    assert set(data) == {"function", "sites", "copies", "saved", "again", "lengths", "size", "target"}
+    parts = {"function", "sites", "copies", "saved", "again", "lengths", "size", "target", "blocks"}
+    assert set(data) == parts
     assert data["function"] == "model"
     assert data["size"] == e.size
     keys = {"name", "kind", "text", "line", "file", "style", "formula", "size", "entries"}

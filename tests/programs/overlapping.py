@@ -7,7 +7,7 @@ import numpy as np
 
 from . import numbers, program
 
-N = 20_000
+N = 40_000
 LONG, OTHER = numbers(N), numbers(N - 1, seed=1)
 WEIGHTS = np.cos(np.arange(N))
 SHORT = numbers(7)

@@ -122,18 +122,19 @@ def _write(target: Path, data: bytes) -> None:
         raise
 
 
-def make(entries: Sequence[Entry], command: str, check: str = "") -> Module:
+def make(entries: Sequence[Entry], command: str, check: str = "", readable: bool = False) -> Module:
     """The module of some entries.
 
-    command  how it was made, for its header
-    check    how to tell whether it is fresh
+    command   how it was made, for its header
+    check     how to tell whether it is fresh
+    readable  plain expressions only: no work on large arrays in blocks
 
     Raises what compiling raises, and UnsupportedError for data and objects that a module cannot hold.
     """
     if not entries:
         raise ArgumentError("a module needs a function", hint="give at least one")
     with paused():
-        return _Maker([compile_entry(e) for e in entries], command, check).module()
+        return _Maker([compile_entry(e) for e in entries], command, check, not readable).module()
 
 
 @dataclass(slots=True)
@@ -141,6 +142,7 @@ class _Maker:
     units: list[Unit]
     command: str
     check: str
+    blocks: bool
     taken: set[str] = field(default_factory=set)
     helpers: set[str] = field(default_factory=set)
     imports: Imports = field(default_factory=Imports)
@@ -153,7 +155,7 @@ class _Maker:
         self.taken |= {*names, *HELPERS, *_USED, *params}
         private, baked = Private(self.unique), Baked(self.unique)
         served = [self._serve(u, private, baked) for u in self.units]
-        generated = emit_parts(private.parts, taken=self.taken)
+        generated = emit_parts(private.parts, taken=self.taken, blocks=self.blocks)
         self.taken |= set(generated.namespace)
         read = {node.id for node in ast.walk(ast.parse(generated.source)) if isinstance(node, ast.Name)}
         namespace = {name: obj for name, obj in generated.namespace.items() if name in read}

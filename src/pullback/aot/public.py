@@ -26,6 +26,7 @@ def compile(
     argnums: Argnums | None = 0,
     has_aux: bool = False,
     forms: Sequence[str] = ("value_and_grad",),
+    readable: bool = False,
 ) -> Module:
     """Gradients of a function, or of several, as a module of plain source that needs NumPy alone.
 
@@ -35,6 +36,7 @@ def compile(
     example  example arguments, a tuple, instead
     argnums, has_aux  as for `value_and_grad`
     forms    some of "value_and_grad", "grad", "pair" (`f_primal` and `f_pullback`) and "vjp"
+    readable  plain expressions only: no work on large arrays in blocks, in functions of its own
 
     Raises SignatureError for a wrong signature, and what compiling raises; UnsupportedError where the function
     depends on data or objects that a file cannot hold.
@@ -50,7 +52,7 @@ def compile(
             each if isinstance(each, Entry) else Entry(each[0], _declared(*each), argnums, has_aux, forms)
             for each in f
         ]
-    return make(entries, _command(entries))
+    return make(entries, _command(entries, readable), readable=readable)
 
 
 def _declared(f: Target, sig: str | Declared | None = None, example: Sequence[Any] | None = None) -> Declared:
@@ -64,14 +66,15 @@ def _declared(f: Target, sig: str | Declared | None = None, example: Sequence[An
     return from_annotations(fn) if sig is None else from_text(fn, sig)
 
 
-def _command(entries: Sequence[Entry]) -> str:
+def _command(entries: Sequence[Entry], readable: bool) -> str:
     """How a module was made, for its header."""
+    options = _options(entries[0]) + (", readable=True" if readable else "")
     if len(entries) == 1:
         (entry,) = entries
         fn = target_of(entry.fn).fn
-        return f"pullback.compile({_name(fn)}, {quoted(entry.declared.text)}{_options(entry)})"
+        return f"pullback.compile({_name(fn)}, {quoted(entry.declared.text)}{options})"
     items = [f"({_name(target_of(e.fn).fn)}, {quoted(e.declared.text)})" for e in entries]
-    return f"pullback.compile([{', '.join(items)}]{_options(entries[0])})"
+    return f"pullback.compile([{', '.join(items)}]{options})"
 
 
 def _options(entry: Entry) -> str:

@@ -45,6 +45,7 @@ def differentiable(
     resolution: str = "default",
     target: str = "auto",
     threads: int | None = None,
+    readable: bool = False,
 ) -> Callable[[Callable[..., Any]], Differentiable]: ...
 
 
@@ -61,6 +62,7 @@ def differentiable(fn: Callable[..., Any] | None = None, /, **options: Any) -> A
                 "native": C from the first call on, NativeError where that cannot be; "numpy": NumPy alone.  The
                 environment variable PULLBACK_TARGET decides for all functions
     threads     the most that compiled code uses; by default all cores, for arrays that are large enough
+    readable    NumPy source with plain expressions only: no work on large arrays in blocks, in functions of its own
 
     Raises ArgumentError for a target that there is not.  Raises nothing else until the first gradient is asked for:
     then SourceError, UnsupportedError and their kin.
@@ -88,11 +90,11 @@ def _checked(options: Options) -> Options:
 
 
 def _of(
-    f: Callable[..., Any], target: str | None, threads: int | None
+    f: Callable[..., Any], target: str | None, threads: int | None, readable: bool | None
 ) -> Differentiable | BoundDifferentiable:
     """The differentiable function of a callable, with options of its own where they are given."""
     made = of(f)
-    if target is None and threads is None:
+    if target is None and threads is None and readable is None:
         return made
     options = made.options
     chosen = _checked(
@@ -100,6 +102,7 @@ def _of(
             options,
             target=options.target if target is None else target,
             threads=options.threads if threads is None else threads,
+            readable=options.readable if readable is None else readable,
         )
     )
     return made if chosen == options else made.with_options(chosen)
@@ -122,13 +125,14 @@ def value_and_grad(
     *,
     target: str | None = None,
     threads: int | None = None,
+    readable: bool | None = None,
 ) -> GradientFunction:
     """A function that returns the value of `f` and its gradient with respect to `argnums`.
 
     argnums  position (negative ones count from the end) or name of an argument, or a sequence of them: the gradient is
              then a tuple
     has_aux  `f` returns (value, aux), of which only the value is differentiated
-    target, threads   as in `differentiable`; by default those of `f`
+    target, threads, readable   as in `differentiable`; by default those of `f`
 
     The gradient has the structure, shapes and dtypes of the arguments.  `f` must return a real scalar.  Raises
     ArgumentError for argnums that name no argument.
@@ -136,7 +140,7 @@ def value_and_grad(
     >>> value_and_grad(lambda x, y: x * y, argnums=(0, "y"))(2.0, 5.0)
     (10.0, (5.0, 2.0))
     """
-    return gradient_function(_of(f, target, threads), "value_and_grad", argnums, has_aux)
+    return gradient_function(_of(f, target, threads, readable), "value_and_grad", argnums, has_aux)
 
 
 @brief
@@ -147,6 +151,7 @@ def grad(
     *,
     target: str | None = None,
     threads: int | None = None,
+    readable: bool | None = None,
 ) -> GradientFunction:
     """A function that returns the gradient of `f` with respect to `argnums` (with has_aux: the gradient and aux).
 
@@ -155,7 +160,7 @@ def grad(
     >>> grad(lambda x: x * x)(3.0)
     6.0
     """
-    return gradient_function(_of(f, target, threads), "grad", argnums, has_aux)
+    return gradient_function(_of(f, target, threads, readable), "grad", argnums, has_aux)
 
 
 @brief

@@ -75,7 +75,8 @@ class GradientFunction(functools.partial[Any]):
 
         form  "joint" (value and gradient in one function, which is what a call runs) or "pair" (primal and pullback)
 
-        With target="native" it is the C source (see `Differentiable.source`).
+        With target="native" it is the C source, with readable=True it has plain expressions only (see
+        `Differentiable.source`).
         """
         return self.of.source(*args, argnums=self.argnums, has_aux=self.has_aux, form=form, **kwargs)
 

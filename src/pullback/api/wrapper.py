@@ -145,17 +145,17 @@ class Calls:
     ) -> str:
         """The generated source for such arguments.
 
-        form    "pair" (primal and pullback) or "joint" (value and gradient in one function)
-        target  "numpy", or "native" (or "c") for the C of value and gradient; a function with a parameter of this name
-                gets it as its own, and the NumPy source is returned
+        form      "pair" (primal and pullback) or "joint" (value and gradient in one function)
+        target    "numpy", or "native" (or "c") for the C of value and gradient
+        readable  plain expressions only, as with `differentiable(readable=True)`
+
+        A function with a parameter `target` or `readable` gets it as its own.
 
         Raises NativeError where C does not take the function.
         """
-        target = (
-            "numpy"
-            if "target" in inspect.signature(self.__wrapped__).parameters
-            else kwargs.pop("target", "numpy")
-        )
+        own = inspect.signature(self.__wrapped__).parameters
+        target = "numpy" if "target" in own else kwargs.pop("target", "numpy")
+        readable = "readable" not in own and kwargs.pop("readable", False)
         if target not in ("numpy", "native", "c"):
             raise ArgumentError(f'target={target!r} is neither "numpy" nor "native"')
         if form not in ("pair", "joint"):
@@ -164,7 +164,8 @@ class Calls:
         variant, _ = gradient.find(gradient.bind(args, kwargs))
         if target != "numpy":
             return c_source(variant.compiled)
-        return variant.compiled.generated("value_and_grad" if form == "joint" else "pullback").source
+        compiled = variant.compiled.readable() if readable else variant.compiled
+        return compiled.generated("value_and_grad" if form == "joint" else "pullback").source
 
     @brief
     def explain(self, *args: Any, argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any) -> Explanation:

@@ -79,6 +79,7 @@ Exit code 1 where --check finds a file stale or missing.""",
     metavar="NAME",
     help="What the names begin with.  One for each target.",
 )
+@click.option("--readable", is_flag=True, help="Plain expressions only: no work on large arrays in blocks.")
 @click.option(
     "--check", "only_check", is_flag=True, help="Write nothing; exit with 1 where a file is not current."
 )
@@ -91,6 +92,7 @@ def command(
     wrts: tuple[str, ...],
     has_aux: bool,
     labels: tuple[str, ...],
+    readable: bool,
     only_check: bool,
     as_json: bool,
     **forms: bool,
@@ -104,9 +106,9 @@ def command(
     """
     chosen = tuple(name for name in FORMS.values() if forms[name])
     if targets:
-        jobs = [_given(targets, output, sigs, examples, wrts, labels, chosen, has_aux, only_check)]
+        jobs = [_given(targets, output, sigs, examples, wrts, labels, chosen, has_aux, readable, only_check)]
     else:
-        _nothing_else(output, sigs, examples, wrts, labels, chosen, has_aux)
+        _nothing_else(output, sigs, examples, wrts, labels, chosen, has_aux, readable)
         jobs = list(_listed(project_at(Path.cwd())))
     return _check(jobs, as_json) if only_check else _write(jobs, as_json)
 
@@ -123,6 +125,7 @@ def _given(
     labels: Sequence[str],
     forms: tuple[str, ...],
     has_aux: bool,
+    readable: bool,
     only_check: bool,
 ) -> Job:
     """The module that the command line describes."""
@@ -156,8 +159,8 @@ def _given(
     path = None if output == STDOUT else Path(output)
     with standing_in([*([path] if path else []), *outputs_near(Path.cwd())]):
         subjects = [_subject(w, None) for w in wanted]
-        command = _canonical(wanted, subjects, path)
-        return Job(path, make(_entries(wanted, subjects), command, CHECK))
+        command = _canonical(wanted, subjects, path) + " --readable" * readable
+        return Job(path, make(_entries(wanted, subjects), command, CHECK, readable))
 
 
 def _nothing_else(*options: Any) -> None:
@@ -177,7 +180,8 @@ def _listed(project: Project) -> Iterator[Job]:
             stack.enter_context(searching(folder))
         for listed in project.modules:
             subjects = [_subject(w, project.root) for w in listed.targets]
-            yield Job(listed.output, make(_entries(listed.targets, subjects), "pullback compile", CHECK))
+            entries = _entries(listed.targets, subjects)
+            yield Job(listed.output, make(entries, "pullback compile", CHECK, listed.readable))
 
 
 def _subject(wanted: Wanted, folder: Path | None) -> Subject:

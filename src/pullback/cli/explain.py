@@ -59,6 +59,9 @@ def command(
     out.print(
         Text("\n".join(["", *(str(c) for c in found.copies)]) if found.copies else "\nno array is copied")
     )
+    if found.blocks:
+        out.print("\ndone in blocks where arrays are large, by NumPy:")
+        out.print(Text("\n".join(f"  {f}" for f in found.blocks)))
 
 
 def _explanation(subject: Subject) -> Explanation:

@@ -60,6 +60,7 @@ class Listed:
 
     output: Path
     targets: tuple[Wanted, ...]
+    readable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +119,13 @@ def _project(root: Path, table: _Table) -> Project:
 
 
 def _module(root: Path, table: _Table) -> Listed:
-    table.only("output", "targets")
+    table.only("output", "targets", "readable")
     output = table.get("output", str)
     targets = table.get("targets", list)
     if not targets:
         raise table.wrong("has no targets", 'targets = ["model.py:loss"]')
-    return Listed(
-        root / output, tuple(_target(t, f"{table.place}, target {i}") for i, t in enumerate(targets, 1))
-    )
+    wanted = tuple(_target(t, f"{table.place}, target {i}") for i, t in enumerate(targets, 1))
+    return Listed(root / output, wanted, table.get("readable", bool, False))
 
 
 def _target(value: Any, place: str) -> Wanted:

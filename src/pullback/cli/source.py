@@ -34,6 +34,7 @@ Examples:
     show_default=True,
     help="One function, or two.",
 )
+@click.option("--readable", is_flag=True, help="Plain expressions only: no work in blocks.")
 @click.option(
     "--target",
     "language",
@@ -53,6 +54,7 @@ def command(
     has_aux: bool,
     form: str,
     language: str,
+    readable: bool,
     stage: str | None,
     as_json: bool,
 ) -> None:
@@ -61,7 +63,7 @@ def command(
     last = {"numpy": "source", "c": "c"}[language]
     if language == "c" and form != "joint":
         raise ArgumentError("--target c has the joint form alone", hint="leave out --form pair")
-    stages = stages_of(subject, form, language)
+    stages = stages_of(subject, form, language, readable)
     facts: dict[str, object] = {
         "target": target,
         "signature": subject.declared.text,
@@ -81,7 +83,9 @@ def command(
         click.echo(text)
 
 
-def stages_of(subject: Subject, form: str, language: str = "numpy") -> dict[str, list[str]]:
+def stages_of(
+    subject: Subject, form: str, language: str = "numpy", readable: bool = False
+) -> dict[str, list[str]]:
     """What each stage made, in order; several texts where a stage had several functions."""
     found: dict[str, list[str]] = {}
 
@@ -93,7 +97,7 @@ def stages_of(subject: Subject, form: str, language: str = "numpy") -> dict[str,
         if language == "c":
             c_source(compiled)
         else:
-            compiled.generated(_FORMS[form])
+            (compiled.readable() if readable else compiled).generated(_FORMS[form])
     return found
 
 

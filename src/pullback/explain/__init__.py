@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pullback.explain.saved import AgainReport, SavedReport, saved_by
-from pullback.explain.target import NUMPY, TargetReport
+from pullback.explain.target import NUMPY, KernelReport, TargetReport
+from pullback.passes.fuse import kernels_of
 from pullback.pipeline import Compiled
 from pullback.rules.lookup import Decision, HopTrace
 
@@ -73,6 +74,7 @@ class Explanation:
     again   what the pullback computes or reads again instead
     lengths the letters in the styles of what is saved, as they are in the call that was asked about
     target  which target serves the joint form and why, and what runs as one loop
+    blocks  what NumPy does in blocks where arrays are large (in the joint form)
     """
 
     function: str
@@ -82,6 +84,7 @@ class Explanation:
     again: tuple[AgainReport, ...] = ()
     lengths: Mapping[str, int] = field(default_factory=dict)
     target: TargetReport = NUMPY
+    blocks: tuple[KernelReport, ...] = ()
 
     @property
     def size(self) -> int | None:
@@ -100,6 +103,7 @@ class Explanation:
             "lengths": dict(self.lengths),
             "size": self.size,
             "target": self.target.as_dict(),
+            "blocks": [asdict(b) for b in self.blocks],
         }
 
     def __str__(self) -> str:
@@ -117,6 +121,12 @@ class Explanation:
             "",
             *([str(c) for c in self.copies] or ["no array is copied"]),
         ]
+        if self.blocks:
+            lines += [
+                "",
+                "done in blocks where arrays are large, by NumPy:",
+                *(f"  {b}" for b in self.blocks),
+            ]
         return "\n".join(lines)
 
     def _saved(self) -> list[str]:
@@ -154,7 +164,12 @@ def explanation(
     decisions = [*descents, *compiled.chosen.decisions.values()]
     saved = saved_by(compiled, values, residuals)
     sites = tuple(_report(d) for d in decisions)
-    return Explanation(compiled.name, sites, copies, saved.saved, saved.again, saved.lengths, target)
+    blocks = tuple(
+        KernelReport(k.name, k.loc.line, k.operations, k.space, k.loc.file)
+        for function in generated.functions
+        for k in kernels_of(function)
+    )
+    return Explanation(compiled.name, sites, copies, saved.saved, saved.again, saved.lengths, target, blocks)
 
 
 def _report(decision: Decision) -> SiteReport:

@@ -19,7 +19,9 @@ class Kernel:
     """A group that runs as one loop over `space`.
 
     function  parameters are single values (arrays, views, numbers); a straight line of calls: elementwise ones, shape
-              questions, broadcasts, then reductions, and stores into bases that are parameters
+              questions, broadcasts, reductions, and stores into bases that are parameters (on request also additions to
+              the result of another addition).  No member reads what a reduction or a store makes.  A call of
+              `begin_reverse` may stand where the reverse sweep begins, for targets on which that means something
     space     the axes that the loop runs over: those of each result that is no number, of each operand of a reduction
               and of each value stored; what else is computed broadcasts to it
     """

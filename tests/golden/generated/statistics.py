@@ -1,5 +1,7 @@
 import numpy as np
 
+from pullback.runtime import in_blocks
+
 
 def statistics_value_and_grad(x):
     """Value and gradient of `statistics` (programs.py:174)."""
@@ -52,11 +54,27 @@ def statistics_pullback(residuals, value_bar):
         value = np.moveaxis(np.cumprod(t_4, axis=-1) * after, -1, 0)
         centred_bar = np.expand_dims(value_bar * t_2, 0) * value
         value = x.shape[0]
-        t_7 = np.expand_dims(value_bar * t_3, 0) * 2
-        x_bar = t_7 / value * (x - np.mean(x, axis=0, keepdims=True))
+        t_bar = np.expand_dims(value_bar * t_3, 0)
+        t = np.mean(x, axis=0, keepdims=True)
         # programs.py:175  centred = x - np.mean(x, axis=0)
-        x_bar += centred_bar
-        t_8 = -np.sum(centred_bar, axis=0) / value
-        x_bar_2 = np.broadcast_to(np.expand_dims(t_8, 0), x.shape)
-        x_bar += x_bar_2
+        t_7 = -np.sum(centred_bar, axis=0) / value
+        t_8 = np.expand_dims(t_7, 0)
+        x_bar = in_blocks(
+            fused_x_bar_pullback,
+            ("rows",),
+            t_bar,
+            x,
+            t,
+            centred_bar,
+            t_8,
+            value,
+        )
+    return x_bar
+
+
+def fused_x_bar_pullback(t_bar, x, t, centred_bar, t_2, value):
+    """Elementwise work of `statistics_pullback`."""
+    x_bar = t_bar * 2 / value * (x - t)
+    x_bar += centred_bar
+    x_bar += np.broadcast_to(t_2, x.shape)
     return x_bar

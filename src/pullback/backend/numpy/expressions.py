@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from pullback.backend.numpy.constants import Globals, call, name
+from pullback.backend.numpy.kernels import kernel_call
 from pullback.ir import core_ops as core
 from pullback.ir.callee import Callee
 from pullback.ir.core_ops import style_of
+from pullback.ir.kernel import kernel_of
 from pullback.ir.nodes import Call, Const, Op, Operand, Pack, Var
 from pullback.styles.style import Array, Scalar, numeric
 
@@ -133,6 +135,9 @@ class Expressions:
         if stmt.op.name in core.OPERATORS and core.OPERATORS[stmt.op.name] is stmt.op:
             return self._operator(stmt)
         args = [self.operand(x) for x in stmt.args]
+        kernel = kernel_of(stmt)
+        if kernel is not None:
+            return kernel_call(kernel, self.module, args)
         kwargs = {k: self.operand(v) for k, v in stmt.kwargs}
         alone = len(args) == 1 and not kwargs and isinstance(style_of(stmt.args[0]), Array)
         if stmt.op.fn is np.transpose and alone:

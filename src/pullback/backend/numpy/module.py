@@ -15,6 +15,7 @@ from pullback.backend.numpy.constants import Globals, call, name
 from pullback.backend.numpy.control import Emitter
 from pullback.backend.numpy.expressions import Expressions
 from pullback.backend.numpy.folding import folds
+from pullback.backend.numpy.kernels import kernels_in
 from pullback.backend.numpy.loops import deciding_last
 from pullback.backend.numpy.naming import Names, assign_names
 from pullback.backend.numpy.places import lines_of
@@ -24,8 +25,9 @@ from pullback.errors import Loc
 from pullback.ir import core_ops as core
 from pullback.ir.callee import Callee
 from pullback.ir.nodes import UNDEF, Call, Function, Operand, Pack, Param, Stmt, Var
-from pullback.ir.walk import statements
+from pullback.ir.walk import definitions, statements
 from pullback.passes.bufferize import Copy, bufferize
+from pullback.passes.fuse import fuse
 from pullback.passes.known import drop_known
 
 __all__ = ["Copy", "Generated", "Part", "emit_module", "emit_parts", "has_products"]
@@ -77,29 +79,39 @@ def emit_module(
     guarded: bool = False,
     bufferize: bool = True,
     copy_residuals: bool = False,
+    blocks: bool = False,
 ) -> Generated:
     """Print functions as a module.
 
     guarded         print `scale` as the strong-zero product
     bufferize       do writes in place where nothing can tell; otherwise every write copies first
     copy_residuals  a primal's residuals share nothing with its arguments or its value
+    blocks          elementwise work on large arrays in blocks that fit the cache, in functions of its own
     """
     parts = [Part(f, f.name, {}, guarded, copy_residuals) for f in functions]
-    return emit_parts(parts, bufferize=bufferize)
+    return emit_parts(parts, bufferize=bufferize, blocks=blocks)
 
 
-def emit_parts(parts: Sequence[Part], *, bufferize: bool = True, taken: Iterable[str] = ()) -> Generated:
+def emit_parts(
+    parts: Sequence[Part], *, bufferize: bool = True, taken: Iterable[str] = (), blocks: bool = False
+) -> Generated:
     """Print functions as a module.  `taken` are names that objects in its namespace must not get."""
-    return _Module(parts, bufferize, taken).generate()
+    return _Module(parts, bufferize, taken, blocks).generate()
 
 
 class _Module:
-    def __init__(self, parts: Sequence[Part], in_place: bool, taken: Iterable[str]) -> None:
+    def __init__(self, parts: Sequence[Part], in_place: bool, taken: Iterable[str], blocks: bool) -> None:
         self.copies: list[Copy] = []
         self.parts: list[Part] = []
+        taken = set(taken)
+        names = dict.fromkeys([*taken, *(p.name for p in parts), *_names(p.function for p in parts)], 1)
         for part in parts:
             done = bufferize(drop_known(part.function), in_place=in_place, copy_residuals=part.copy_residuals)
-            self.parts.append(replace(part, function=replace(done.function, name=part.name)))
+            function = fuse(done.function, taken=names) if blocks else done.function
+            self.parts.append(replace(part, function=replace(function, name=part.name)))
+            for kernel in kernels_in((function,)):
+                made = replace(kernel.function, doc=f"Elementwise work of `{part.name}`.")
+                self.parts.append(replace(part, function=made, name=kernel.name))
             self.copies += done.copies
         self.places: Places = {}
         self.functions = [p.function for p in self.parts]
@@ -203,6 +215,13 @@ def _part(module: Globals, pack: Pack, i: int, base: ast.expr) -> ast.expr:
     if pack.kind == "new" and pack.meta[1] is not None:
         return ast.Attribute(base, pack.meta[1][i], ast.Load())
     return ast.Subscript(base, ast.Constant(i), ast.Load())
+
+
+def _names(functions: Iterable[Function]) -> Iterator[str]:
+    """The names that functions' parameters and values have or would like to have."""
+    for function in functions:
+        yield from (p.name for p in function.params)
+        yield from (v.hint for v in definitions(function.body))
 
 
 def _texts(printed: ast.Module, text: str) -> Iterator[str]:

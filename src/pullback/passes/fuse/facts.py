@@ -26,9 +26,13 @@ class Needs:
 
 
 class Facts:
-    """Facts of one function.  `takes` says which calls a target takes into its kernels."""
+    """Facts of one function.
 
-    def __init__(self, function: Function, takes: Callable[[Call], bool]) -> None:
+    takes   which calls a target takes into its kernels
+    blocks  kernels see parts of arrays: the shape of what is free has to be one that they ask for
+    """
+
+    def __init__(self, function: Function, takes: Callable[[Call], bool], blocks: bool = False) -> None:
         self.memory = Memory(function)
         self.role: dict[int, Role] = {}
         self.free: dict[Var, Call] = {}
@@ -40,11 +44,18 @@ class Facts:
                 self.role[id(stmt)] = role
                 if role is Role.FREE:
                     self.free[stmt.targets[0]] = stmt
-        for base in _bases(function):  # a buffer that is filled has to be there
+        away = {var for var, call in self.free.items() if blocks and not self._asks(call)}
+        for base in _bases(function) | away:  # a buffer that is filled has to be there
             self.role.pop(id(self.free.pop(base, None)), None)
         self._freed = {id(call): var for var, call in self.free.items()}
         self._note(function.results, END)
         self._block(function.body)
+
+    def _asks(self, call: Call) -> bool:
+        """Whether a free call takes its shape from an array."""
+        shape = call.args[1 if call.op.fn is np.broadcast_to else 0]
+        made = self.free.get(shape) if isinstance(shape, Var) else None
+        return asks_shape(call) or (made is not None and made.op is core.shape)
 
     def _block(self, block: Block) -> None:
         for stmt in block.stmts:

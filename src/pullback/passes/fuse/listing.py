@@ -30,7 +30,9 @@ def kernels_of(function: Function) -> tuple[Fused, ...]:
         kernel = kernel_of(stmt) if isinstance(stmt, Call) else None
         if kernel is not None:
             names = tuple(
-                s.op.numpy_path or s.op.name for s in kernel.function.body.stmts if isinstance(s, Call)
+                s.op.numpy_path or s.op.name
+                for s in kernel.function.body.stmts
+                if isinstance(s, Call) and not s.op.effect
             )
             space = tuple(lengths.axis(a) for a in kernel.space)
             found.append(Fused(kernel.name, stmt.loc, names, space, kernel))

@@ -11,22 +11,28 @@ from pullback.ir.nodes import Block, Call, Function, Operand, Param, Stmt, Var
 from pullback.ir.walk import copy_stmt, substitute, variables_in
 from pullback.passes.fuse.facts import Facts
 from pullback.passes.fuse.members import Role, Space, is_whole_store
+from pullback.styles.style import Array
 
 
 class Outliner:
-    """Makes kernels; their names tell what they make."""
+    """Makes kernels of a function of a kind.  Names tell what they make; `taken` counts how often each is in use."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, kind: str, taken: dict[str, int]) -> None:
         self.facts = facts
-        self.taken: dict[str, int] = {}
+        self.suffix = "" if kind == "joint" else f"_{kind}"
+        self.taken = taken
+        self.made = 0
 
-    def call(self, members: Sequence[Call], space: Space) -> Call:
-        """The call that stands for members."""
+    def call(self, members: Sequence[Call], space: Space, forward: int) -> Call:
+        """The call that stands for members, of which the first `forward` belong to the forward sweep."""
+        self.made += 1
         ids = {id(m) for m in members}
         results = [t for m in members for t in m.targets if not self.facts.readers(t) <= ids]
         main = self._main(members, results)
         body = _Body(self.facts, results)
-        for member in members:
+        for i, member in enumerate(members):
+            if i == forward > 0:
+                body.turn()
             body.add(member)
         function = body.function(self._name(main.targets[0].hint))
         places = [main, *reversed(members)]
@@ -44,8 +50,9 @@ class Outliner:
         return (given or members)[-1]
 
     def _name(self, hint: str) -> str:
-        count = self.taken[hint] = self.taken.get(hint, 0) + 1
-        return f"fused_{hint}" if count == 1 else f"fused_{hint}_{count}"
+        stem = f"fused_{hint}{self.suffix}"
+        count = self.taken[stem] = self.taken.get(stem, 0) + 1
+        return stem if count == 1 else self._name(f"{hint}_{count}")
 
 
 class _Body:
@@ -82,6 +89,10 @@ class _Body:
             self.stmts.append(copy_stmt(member, self.mapping))
             self.outs.update((t, self.mapping[t]) for t in member.targets)
 
+    def turn(self) -> None:
+        """The members that follow are of the reverse sweep."""
+        self.stmts.append(Call((), core.begin_reverse, ()))
+
     def _whole(self, member: Call) -> None:
         (target,), (base, value) = member.targets, member.args
         assert isinstance(base, Var)
@@ -96,14 +107,16 @@ class _Body:
         self.outs[target] = out
 
     def function(self, name: str) -> Function:
-        """The finished function; what nothing reads any more is no parameter of it."""
+        """The finished function; its parameters are arrays, then numbers, those only that it reads."""
         outs = tuple(self.outs[r] for r in self.results)
         read = set(variables_in([*outs, *(x for s in self.stmts if isinstance(s, Call) for x in s.args)]))
-        self.params = {var: param for var, param in self.params.items() if param in read}
+        needed = [(var, param) for var, param in self.params.items() if param in read]
+        self.params = dict(sorted(needed, key=lambda pair: not isinstance(pair[0].style, Array)))
         names = _distinct([var.hint for var in self.params])
         params = tuple(Param(n, p) for n, p in zip(names, self.params.values(), strict=True))
         loc = next((s.loc for s in self.stmts if s.loc.line), NOWHERE)
-        return Function(name, params, Block(tuple(self.stmts)), outs, loc)
+        kind = "joint" if any(isinstance(s, Call) and s.op.effect for s in self.stmts) else "primal"
+        return Function(name, params, Block(tuple(self.stmts)), outs, loc, kind=kind)
 
 
 def _distinct(hints: Sequence[str]) -> list[str]:

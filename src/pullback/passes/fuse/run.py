@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
-from pullback.ir.nodes import Call, Stmt, Var
+from pullback.ir import core_ops as core
+from pullback.ir.nodes import Call, Const, Stmt, Var
 from pullback.ir.walk import own_operands, targets, variables_in
 from pullback.passes.fuse.group import Group, Joining
 from pullback.passes.fuse.members import may_broadcast, same_space
 
 
 class Run:
-    """Statements of a block between two barriers; each is in a group, at first alone."""
+    """Statements of a block between two barriers; each is in a group, at first alone.
 
-    def __init__(self, stmts: Sequence[Stmt], joining: Joining) -> None:
+    turn  the position of `begin_reverse`, where it keeps its place: what stands before it stays before it.  A group may
+          have members from both sides; it then stands before, and so must all that it needs
+    """
+
+    def __init__(self, stmts: Sequence[Stmt], joining: Joining, turn: int | None = None) -> None:
         self.stmts = stmts
         self.joining = joining
+        self.turn = turn
         self.facts = joining.facts
         self.groups = [joining.alone(i, stmt) for i, stmt in enumerate(stmts)]
         self.at = list(range(len(stmts)))  # the group of each statement
@@ -48,10 +54,19 @@ class Run:
                     before.add(writer[region])
                 writer[region] = i
             before.discard(i)
+            before |= self._turned(i, stmt)
             for j in before:
                 self.above[i] |= self.above[j] | 1 << j
             for j in _bits(self.above[i]):
                 self.below[j] |= 1 << i
+
+    def _turned(self, i: int, stmt: Stmt) -> set[int]:
+        """What a statement follows since the reverse sweep begins between them."""
+        if self.turn is None or i < self.turn:
+            return set()
+        if i == self.turn:
+            return {j for j in range(i) if not _is_silent(self.stmts[j])}
+        return set() if self.groups[i].space is not None or _is_silent(stmt) else {self.turn}
 
     def _read(self, i: int, stmt: Stmt) -> tuple[frozenset[int], list[Var]]:
         memory = self.facts.memory
@@ -115,13 +130,24 @@ class Run:
         if both:  # something stands between
             return False
         joined = self.joining.joined(self.groups[a], self.groups[b])
-        if joined is None:
+        if joined is None or not self._before_turn(
+            joined, (self.above[a] | self.above[b]) & ~(1 << a | 1 << b)
+        ):
             return False
         self.groups[a] = joined
         for m in self.groups[b].members:
             self.at[m] = a
         self._connect(a, b)
         return True
+
+    def _before_turn(self, joined: Group, above: int) -> bool:
+        """Whether a group with members from both sides of `begin_reverse` needs nothing that stands after it."""
+        if self.turn is None or not joined.members[0] < self.turn < joined.members[-1]:
+            return True
+        if above >> self.at[self.turn] & 1:
+            return False
+        firsts = (self.groups[g].members[0] for g in _bits(above))
+        return all(m < self.turn or _is_silent(self.stmts[m]) for m in firsts)
 
     def _connect(self, a: int, b: int) -> None:
         """Group b is now part of group a."""
@@ -144,6 +170,7 @@ class Run:
         for i, u in enumerate(unit):
             key[u] = i
             waits[u].update(unit[j] for j in self.before[i] if unit[j] != u)
+        self._turn_in(unit, waits)
         followers: dict[int, list[int]] = {u: [] for u in waits}
         for u, firsts in waits.items():
             for f in firsts:
@@ -159,6 +186,49 @@ class Run:
                 waits[v].discard(u)
                 if not waits[v]:
                     heappush(ready, (key[v], v))
+
+    def _turn_in(self, unit: Sequence[int], waits: dict[int, set[int]]) -> None:
+        """What is in no group with forward members follows `begin_reverse`, but for what such a group needs."""
+        if self.turn is None:
+            return
+        forward, reverse = set(unit[: self.turn]), set(unit[self.turn + 1 :])
+        for u in reverse - forward - _closure(forward & reverse, waits):
+            waits[u].add(unit[self.turn])
+
+    def settled(self, kept: set[int]) -> set[int]:
+        """The groups of `kept` that can stand where they must, when the others are statements again."""
+        while self.turn is not None:
+            unit = [self.at[i] if self.at[i] in kept else len(self.stmts) + i for i in range(len(self.stmts))]
+            waits: dict[int, set[int]] = {u: set() for u in unit}
+            for i, u in enumerate(unit):
+                waits[u].update(unit[j] for j in self.before[i] if unit[j] != u)
+            loud = {u for i, u in enumerate(unit) if i > self.turn and not _is_silent(self.stmts[i])}
+            forward = set(unit[: self.turn])
+            wrong = {u for u in forward & loud if _closure({u}, waits) & (loud - forward)}
+            if not wrong:
+                break
+            kept = kept - wrong
+        return kept
+
+
+def _closure(units: set[int], waits: Mapping[int, set[int]]) -> set[int]:
+    """Units and all that they wait for."""
+    found, pending = set(units), list(units)
+    while pending:
+        for u in waits[pending.pop()] - found:
+            found.add(u)
+            pending.append(u)
+    return found
+
+
+def _is_silent(stmt: Stmt) -> bool:
+    """Whether a statement can neither warn nor be seen: it may stand on either side of `begin_reverse`."""
+    if not isinstance(stmt, Call) or stmt.op.effect or stmt.op.writes:
+        return False
+    if stmt.op in (core.shape, core.dim) or all(isinstance(x, Const) for x in stmt.args):
+        return True
+    alias = stmt.op.alias(stmt) if callable(stmt.op.alias) else stmt.op.alias
+    return alias.kind == "view" and not stmt.op.elementwise
 
 
 def _bits(mask: int) -> Iterator[int]:
