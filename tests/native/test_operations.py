@@ -266,3 +266,14 @@ def test_complex_and_integer_loops() -> None:
     assert not native.hosted
     run = entry(alone, z, w, x, k)
     same(run(z, w[::-1], x.T.copy().T, k), alone(z, w[::-1], x, k))
+
+
+def columns(p: Any, v: Any) -> Any:
+    x, y = p[:, 0:1], p[:, 1:2].T
+    return x.T - x, (x - y) * v, p[-1:] * v[0:1], x * p
+
+
+def test_slices_of_one_item_are_broadcast() -> None:
+    p, v = np.arange(9.0).reshape(3, 3) ** 2, np.array([1.0, -1.0, 2.0])
+    run = entry(columns, p, v)
+    same(run(p, v), columns(p, v))

@@ -3,10 +3,11 @@
     %t: f64[k] = %x[n] + %y[m]          n and m are two lengths, or one of them is 1
 
 NumPy broadcasts where a length is 1; that a length which is not known when compiling is 1 beside one that is not, is
-rare.  `assume_lengths` takes the lengths that meet in elementwise calls, stores and products to be one, and checks it
-where the later of two arrays is made (`assume`).  A function so changed raises ValueError where an assumption fails: it
-is for those who then have another version to call.  In: a primal.  Out: the primal with fewer lengths, with checks.
-`settle_assumed` makes bare checks of them when nothing is derived any more.
+rare.  `assume_lengths` takes the lengths that meet in elementwise calls, stores and products to be one, and a slice of
+one item (`x[:, 0:1]`) to find it; it checks that where the later of two arrays is made (`assume`).  A function so
+changed raises ValueError where an assumption fails: it is for those who then have another version to call.  In: a
+primal.  Out: the primal with fewer lengths, with checks.  `settle_assumed` makes bare checks of them when nothing is
+derived any more.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pullback.ir.nodes import Block, Call, Const, For, Function, If, Operand, Pa
 from pullback.ir.walk import map_operands, statements, substitute, targets, variables
 from pullback.passes.rewrite import Rewriter
 from pullback.styles.broadcast import as_array
-from pullback.styles.style import Array, Axis, Dim, ListOf, Scalar, Style, Tup, is_varying
+from pullback.styles.style import Array, Axis, Dim, ListOf, Scalar, Style, Tup, is_varying, numeric
 
 L = TypeVar("L", For, While)
 Length: TypeAlias = tuple[int, int]  # a Dim without what is known of it
@@ -34,6 +35,8 @@ def assume_lengths(function: Function) -> Function:
     classes = _Classes()
     for stmt in statements(function.body):
         if isinstance(stmt, Call):
+            for axis, length in _cut(stmt):
+                classes.fix(axis, length)
             for a, b in _meetings(stmt):
                 classes.meet(a, b)
     if not classes.parent:
@@ -64,6 +67,64 @@ def _meetings(call: Call) -> Iterator[tuple[Axis, Axis]]:
             yield a[-1], b[max(len(b) - 2, 0)]
 
 
+def _cut(call: Call) -> Iterator[tuple[Axis, int]]:
+    """The axes that a slice of one item makes, `x[:, 0:1]`, each with that length: there may be nothing to take."""
+    if call.op is not core.load or len(call.args) < 2:
+        return
+    index, *views = call.args[1:]
+    style, base = call.targets[0].style, style_of(call.args[0])
+    if not isinstance(index, Pack) or index.kind != "index" or not isinstance(style, Array) or not style.axes:
+        return
+    if any(
+        not isinstance(v, Pack) or v.meta is None or getattr(v.meta, "name", "") != "np.transpose"
+        for v in views
+    ):
+        return
+    if (
+        any(isinstance(v, Pack) and v.items for v in views)
+        or not isinstance(base, Array)
+        or base.axes is None
+    ):
+        return
+    lengths = _cut_axes(index.items, len(base.axes))
+    if lengths is None or len(lengths) != len(style.axes):
+        return
+    for axis, length in zip(style.axes[:: (-1) ** len(views)], lengths, strict=True):
+        if length == 1 and isinstance(axis, Dim) and not is_varying(axis):
+            yield axis, length
+
+
+def _cut_axes(entries: Sequence[Operand], rank: int) -> list[int | None] | None:
+    """For each axis of a basic index's result its length, where the bounds of a slice tell it."""
+    out: list[int | None] = []
+    used = 0
+    for entry in entries:
+        value = entry.value if isinstance(entry, Const) else None
+        if isinstance(entry, Const) and value is None:
+            out.append(None)
+            continue
+        used += 1
+        style = numeric(style_of(entry))
+        if isinstance(value, slice):
+            out.append(_length_of_slice(value.start, value.stop, value.step))
+        elif isinstance(entry, Pack) and entry.kind == "slice":
+            known = all(isinstance(x, Const) for x in entry.items)
+            out.append(
+                _length_of_slice(*(x.value for x in entry.items if isinstance(x, Const))) if known else None
+            )
+        elif not (isinstance(style, Scalar) and style.kind == "i"):
+            return None  # an ellipsis, or an array
+    return out + [None] * (rank - used)
+
+
+def _length_of_slice(start: object, stop: object, step: object) -> int | None:
+    """How many items a slice takes from a long axis; None where that depends on the axis."""
+    first = 0 if start is None else start
+    if not isinstance(first, int) or not isinstance(stop, int) or step not in (None, 1):
+        return None
+    return stop - first if 0 <= first < stop else None
+
+
 def _is_elementwise(call: Call) -> bool:
     return call.op.elementwise or call.op is core.accumulate
 
@@ -90,6 +151,12 @@ class _Classes:
             length = self.parent[length]
         return length
 
+    def fix(self, axis: Axis, length: int) -> None:
+        """An axis that is taken to have this length."""
+        root = self.find(_key(axis))
+        if not isinstance(root, int) and root not in self.not_one:
+            self.parent[root] = length
+
     def meet(self, a: Axis, b: Axis) -> None:
         """Two axes that are taken to have one length."""
         if a == 1 or b == 1 or is_varying(a) or is_varying(b):
@@ -98,7 +165,7 @@ class _Classes:
             if isinstance(axis, Dim) and axis.not_one:
                 self.not_one.add((axis.sym, axis.minus))
         x, y = self.find(_key(a)), self.find(_key(b))
-        if x == y or (isinstance(x, int) and isinstance(y, int)):
+        if x == 1 or y == 1 or x == y or (isinstance(x, int) and isinstance(y, int)):
             return
         if isinstance(x, tuple) and isinstance(y, tuple) and x[0] == y[0]:
             return  # n and n - 1: never equal
