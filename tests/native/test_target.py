@@ -487,3 +487,24 @@ def test_stages_are_told() -> None:
         "c",
     ]
     assert [s for s in seen if s in wanted] == wanted
+
+
+def test_explain_tells_what_numpy_does_inside() -> None:
+    def f(x: Any) -> Any:
+        s = np.linalg.svd(x)[1]
+        return np.sum(s * s) / np.sum(x)
+
+    told = pb.value_and_grad(f).explain(np.outer(X, X) + np.eye(7)).target
+    assert any("svd" in h.operation and h.line for h in told.hosted)
+    assert "called from C" in str(told)
+
+
+def test_what_numpy_does_inside_does_not_warn() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.linalg.norm(x, "nuc") + np.linalg.svd(x)[1] / 0.0 * 0.0) + np.sum(np.cumprod(x))
+
+    x = np.zeros((3, 3))
+    grad = pb.grad(f, target="native")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        grad(x)

@@ -12,6 +12,8 @@ from pullback.errors import Loc, NativeError
 from pullback.passes.fuse import kernels_of
 from pullback.pipeline import Compiled
 
+SHOWN = 12  # operations of a loop in the report
+
 
 @dataclass(frozen=True, slots=True)
 class UntakenReport:
@@ -39,7 +41,21 @@ class KernelReport:
 
     def __str__(self) -> str:
         place = f"line {self.line}: " if self.line else ""
-        return f"{place}{self.name}: {', '.join(self.operations)} over [{', '.join(self.space)}]"
+        shown = ", ".join(self.operations[:SHOWN])
+        more = len(self.operations) - SHOWN
+        return f"{place}{self.name}: {shown}{f' and {more} more' if more > 0 else ''} over [{', '.join(self.space)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class HostedReport:
+    """An operation that compiled C has NumPy do: its name, and the user's line."""
+
+    operation: str
+    line: int
+    file: str = ""
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.operation}" if self.line else self.operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +66,7 @@ class TargetReport:
     serves    "native" or "numpy": what serves a call now
     reason    why NumPy serves; "" where it is what was asked for, or native serves
     untaken   what C does not take
+    hosted    what C has NumPy do, in the middle of it
     fused     what runs as one loop in C
     bridge    how C is called: "extension" or "ctypes"; "" where it is not
     compiler  what compiled it; "" where nothing has been compiled
@@ -59,6 +76,7 @@ class TargetReport:
     serves: Literal["native", "numpy"] = "numpy"
     reason: str = ""
     untaken: tuple[UntakenReport, ...] = ()
+    hosted: tuple[HostedReport, ...] = ()
     fused: tuple[KernelReport, ...] = ()
     bridge: str = ""
     compiler: str = ""
@@ -66,7 +84,7 @@ class TargetReport:
     def as_dict(self) -> dict[str, Any]:
         """The same as dicts, lists and texts."""
         plain = ("asked", "serves", "reason", "bridge", "compiler")
-        rows = {"untaken": [asdict(u) for u in self.untaken], "fused": [asdict(k) for k in self.fused]}
+        rows = {name: [asdict(x) for x in getattr(self, name)] for name in ("untaken", "hosted", "fused")}
         return {**{name: getattr(self, name) for name in plain}, **rows}
 
     def lines(self) -> list[str]:
@@ -78,6 +96,8 @@ class TargetReport:
         elif self.reason:
             head += f"; {self.reason}"
         lines = [head, *(f"  {u}" for u in self.untaken)]
+        if self.hosted:
+            lines += ["done by NumPy, called from C:", *(f"  {h}" for h in self.hosted)]
         if self.fused:
             lines += ["runs as one loop each, in C:", *(f"  {k}" for k in self.fused)]
         return lines
@@ -92,6 +112,7 @@ NUMPY = TargetReport("numpy")
 @dataclass(slots=True)
 class _Found:
     untaken: list[UntakenReport] = field(default_factory=list)
+    hosted: list[HostedReport] = field(default_factory=list)
     fused: list[KernelReport] = field(default_factory=list)
     reason: str = ""
 
@@ -115,7 +136,8 @@ def target_report(
     if serves == "numpy":
         reason = found.reason or (waits if error is None else _in_one_line(error))
     how, compiler = (bridge.kind(), toolchain.find().version) if serves == "native" else ("", "")
-    return TargetReport(asked, serves, reason, tuple(found.untaken), tuple(found.fused), how, compiler)
+    lists = tuple(found.untaken), tuple(found.hosted), tuple(found.fused)
+    return TargetReport(asked, serves, reason, *lists, how, compiler)
 
 
 def _found(compiled: Compiled) -> _Found:
@@ -129,6 +151,7 @@ def _found(compiled: Compiled) -> _Found:
     except Exception as error:
         found.reason = str(error).splitlines()[0]
     else:
+        found.hosted += [HostedReport(name, loc.line, loc.file) for name, loc in native.hosted]
         for kernel in kernels_of(native.function):
             where = kernel.loc
             found.fused.append(

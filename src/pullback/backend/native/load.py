@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from pullback.backend.native import bridge
 from pullback.backend.native.build import shared_library
 from pullback.backend.native.driver import driver
@@ -23,4 +25,15 @@ def load(
     """
     library = shared_library(native.source, name=native.interface.name)
     entry = bridge.bind(library, native.interface, threads=threads, failed=failed)
-    return driver(native, entry), entry
+    function = driver(native, entry)
+    return (_without_warnings(function) if native.hosted else function), entry
+
+
+def _without_warnings(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function in which NumPy warns no more than C does: what it computes there may be of the reverse sweep."""
+
+    def called(*args: Any, **keywords: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*args, **keywords)
+
+    return called
