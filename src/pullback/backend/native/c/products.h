@@ -4,9 +4,8 @@
 
 #include "arrays.h"
 
-/* Operations (multiplications) from which on the host's product is worth its call: of matrices, and with a vector. */
+/* How many multiplications a product of matrices has from which on the host's is worth its call. */
 #define PB_LARGE_PRODUCT 100000
-#define PB_LARGE_VECTOR_PRODUCT 1000000
 
 /* The inner product of two vectors: partial sums, added in a fixed order. */
 PB_RUNTIME double pb_dot_d(int64_t n, const char *a, int64_t sa, const char *b, int64_t sb);

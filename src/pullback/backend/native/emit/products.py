@@ -43,16 +43,19 @@ def _inner(e: Emitter, call: Call, a: ArrayRef, b: ArrayRef) -> None:
 
 
 def _product(e: Emitter, call: Call, a: ArrayRef, b: ArrayRef) -> None:
-    """A new array; each vector counts as a matrix of one row or column.  A large product is the host's."""
+    """A new array; each vector counts as a matrix of one row or column.  A large product of matrices is
+    the host's."""
     (target,) = call.targets
     (leaf,) = leaves_of(target.style)
     if leaf.dtype != np.dtype(a.dtype):  # type: ignore[union-attr]
         raise Untaken("a product of another dtype")
     rows = [f"{a.name}.n[0]"] if a.rank == 2 else []
     columns = [f"{b.name}.n[1]"] if b.rank == 2 else []
-    limit = "PB_LARGE_PRODUCT" if rows and columns else "PB_LARGE_VECTOR_PRODUCT"
+    if not rows or not columns:
+        _small(e, call, a, b, rows, columns)
+        return
     factors = " * ".join(["(double)1", *rows, *columns, f"{a.name}.n[{a.rank - 1}]"])
-    with e.block(f"if ({factors} > {limit})", "} else {"):
+    with e.block(f"if ({factors} > PB_LARGE_PRODUCT)", "} else {"):
         host_call(e, call)
     e.depth += 1
     _small(e, call, a, b, rows, columns)
