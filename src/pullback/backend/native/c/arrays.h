@@ -82,6 +82,10 @@ PB_RUNTIME void pb_adopt(pb_host *host, int32_t dtype, int32_t rank, const pb_ar
 
 /* Give a name of a buffer up, where that is done once. */
 PB_RUNTIME void pb_let_go(pb_host *host, pb_buffer *buffer);
+/* A name of one buffer becomes a name of another. */
+PB_RUNTIME void pb_exchange(pb_host *host, pb_buffer *old, pb_buffer *next);
+/* Make an array a new one of a shape; 0 where there is no memory. */
+PB_RUNTIME int pb_renew(pb_host *host, int32_t dtype, int64_t size, int32_t rank, const int64_t *shape, char **data, pb_buffer **owner, int64_t *n, int64_t *s);
 /* Large buffers that are free during a call of an entry are kept for its next new arrays: the memory is there already.
    An entry begins with none, and at its end gives them back; those of a call that it interrupts come back then. */
 typedef struct pb_pool { pb_buffer *first; int32_t count; } pb_pool;
@@ -167,22 +171,15 @@ PB_FORCED int pb_shape_is_fine(int32_t rank, const int64_t *n) {
 #define PB_LET_GO(array) (pb_let_go(host, (array).owner), (array).owner = NULL)
 #define PB_SET(to, from) \
     do { \
-        pb_retain((from).owner); \
-        pb_release(host, (to).owner); \
+        if ((to).owner || (from).owner) pb_exchange(host, (to).owner, (from).owner); \
         (to) = (from); \
     } while (0)
 #define PB_NEW(to, dtype, size, rank, shape, place) \
     do { \
-        pb_buffer *pb_made = pb_new_buffer(host, dtype, size, rank, shape); \
-        if (PB_RARE(!pb_made)) { \
+        if (PB_RARE(!pb_renew(host, dtype, size, rank, shape, &(to).data, &(to).owner, (to).n, (to).s))) { \
             host->line = (place); \
             goto fail; \
         } \
-        pb_release(host, (to).owner); \
-        (to).owner = pb_made; \
-        (to).data = pb_made->data; \
-        memcpy((to).n, shape, sizeof (to).n); \
-        pb_c_strides(rank, size, (to).n, (to).s); \
     } while (0)
 
 /* A sum that keeps what rounding loses (Neumaier): partial sums are added to it in a fixed order. */

@@ -213,6 +213,22 @@ PB_RUNTIME int pb_give(pb_host *host, int32_t dtype, int64_t size, int32_t rank,
 }
 
 #define PB_PARALLEL 4000000 /* the cost of all items from which on threads are worth it */
+PB_RUNTIME void pb_exchange(pb_host *host, pb_buffer *old, pb_buffer *next) {
+    pb_retain(next);
+    pb_release(host, old);
+}
+
+PB_RUNTIME int pb_renew(pb_host *host, int32_t dtype, int64_t size, int32_t rank, const int64_t *shape, char **data, pb_buffer **owner, int64_t *n, int64_t *s) {
+    pb_buffer *made = pb_new_buffer(host, dtype, size, rank, shape);
+    if (!made) return 0;
+    pb_release(host, *owner);
+    *owner = made;
+    *data = made->data;
+    for (int32_t k = 0; k < rank; k++) n[k] = shape[k];
+    pb_c_strides(rank, size, n, s);
+    return 1;
+}
+
 #define PB_SIDE 32          /* how long a row of packed items is where there are many: items of columns stand side by side */
 #define PB_PACKED 256       /* the same where operands are packed */
 /* The walk of one kernel's operands, when everything is known. */

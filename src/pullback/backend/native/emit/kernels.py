@@ -155,16 +155,16 @@ class KernelEmitter:
 
     def _parameters(self) -> list[str]:
         out = ["pb_host *host"]
-        out += [f"pb_array{x.rank} *{x.array}" for x in self.operands if x.read]
+        out += [f"const pb_array{x.rank} *{x.array}" for x in self.operands if x.read]
         out += [f"{c_type(n.dtype)} {name}" for name, n in self.parts.numbers.items()]
         out += ["const int64_t *shape"] * self.makes_shape
-        out += [f"pb_array{x.rank} *{x.array}" for x in self.operands if x.sink]
+        out += [f"const pb_array{x.rank} *{x.array}" for x in self.operands if x.sink]
         out += [f"pb_array{x.rank} *{x.array}" for x in self.operands if x.role == "PB_MADE"]
         out += [f"{r.declared()} *a{r.index}" for r in self.parts.reductions]
         return out
 
     def _function(self) -> None:
-        self._add(f"static int32_t {self.name}({', '.join(self._parameters())}) {{")
+        self._add(f"PB_ONCE int32_t {self.name}({', '.join(self._parameters())}) {{")
         numbers, all_ = "NULL", "NULL"
         if self.parts.numbers:
             self._add(f"    const {self.name}_numbers numbers = {{{', '.join(self.parts.numbers)}}};")
@@ -176,7 +176,7 @@ class KernelEmitter:
             self._add(f"    {self.name}_all all = {{{starts}}};")
             all_ = "&all"
         self._add("    int64_t total;")
-        arrays = ", ".join(x.array for x in self.operands)
+        arrays = ", ".join(f"(void *){x.array}" for x in self.operands)
         shape = self._shape()
         run = f"pb_run(host, &{self.name}_table, (void *[]){{{arrays}}}, {shape}, {numbers}, &total, {all_})"
         test = self._at_once()
