@@ -23,6 +23,11 @@
 #define PB_RUNTIME static __attribute__((noinline, unused))
 #endif
 #define PB_ONCE static __attribute__((noinline, unused)) /* compiled once a module: its callers stay small */
+#if defined(__clang__)
+#define PB_BRIEF
+#else
+#define PB_BRIEF __attribute__((optimize("O1"))) /* of calls only: compiled in less time */
+#endif
 #define PB_COMPLEX(type, re, im) __builtin_complex((type)(re), (type)(im))
 
 /* Before a loop whose iterations do not depend on one another but for sums, which may be added in any order. */

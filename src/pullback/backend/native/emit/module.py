@@ -43,9 +43,9 @@ from pullback.backend.native.interface import (
 )
 from pullback.backend.numpy.naming import Names, assign_names
 from pullback.errors import Loc
-from pullback.ir.kernel import Kernel
-from pullback.ir.nodes import Block, Call, Function, Operand, Var
-from pullback.ir.walk import definitions, uses, variables, variables_in
+from pullback.ir.kernel import Kernel, kernel_of
+from pullback.ir.nodes import Block, Call, For, Function, Operand, Var, While
+from pullback.ir.walk import definitions, statements, uses, variables, variables_in
 from pullback.passes.bufferize import bufferize
 from pullback.passes.fuse import fuse
 from pullback.passes.known import drop_known
@@ -248,7 +248,12 @@ def emit_native(function: Function, *, in_place: bool = True) -> Native:
     given = _specs(arguments)
     interface = Interface(fused.name, given, specs, tuple(module.places), tuple(module.operations))
     return Native(
-        _text(module, e, fused.name), interface, arguments, fused.results, fused, tuple(module.hosted)
+        _text(module, e, fused.name, _is_tight(fused.body)),
+        interface,
+        arguments,
+        fused.results,
+        fused,
+        tuple(module.hosted),
     )
 
 
@@ -338,10 +343,17 @@ def _results(e: Emitter, results: list[Var]) -> None:
         e.fails = True
 
 
-def _text(module: ModuleEmitter, e: Emitter, name: str) -> str:
+def _is_tight(body: Block) -> bool:
+    """Whether there is a loop that calls no kernel: one of single items, which is worth optimising."""
+    loops = [Block((s,)) for s in statements(body) if isinstance(s, For | While)]
+    return not all(any(isinstance(s, Call) and kernel_of(s) for s in statements(loop)) for loop in loops)
+
+
+def _text(module: ModuleEmitter, e: Emitter, name: str, tight: bool) -> str:
     lines = [f'#include "{h}"' for h in HEADERS]
     lines += ["", *module.definitions]
-    lines.append(f"PB_EXPORT int32_t {name}(pb_host *host, const pb_arg *in, pb_arg *out) {{")
+    kind = "" if tight else "PB_BRIEF "
+    lines.append(f"{kind}PB_EXPORT int32_t {name}(pb_host *host, const pb_arg *in, pb_arg *out) {{")
     lines.append("    int32_t failed = 0;")
     lines.append("    (void)in; (void)out;")
     lines.append("    const pb_pool pb_outer = pb_begin();")
