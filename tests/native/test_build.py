@@ -106,6 +106,18 @@ VECTOR = "return (int)(_mm_cvtsd_f64(_ZGVbN2v_log(_mm_set1_pd(8.0))) * 10);"
 DECLARED = "#include <immintrin.h>\n__m128d _ZGVbN2v_log(__m128d);\n"
 
 
+def test_flags_of_the_environment_come_last(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = text(3).replace("return 3", "return GIVEN")
+    monkeypatch.setenv("PULLBACK_CFLAGS", "-O0 -UGIVEN '-DGIVEN=4 + 5'")
+    first = build.shared_library(given, flags=["-DGIVEN=8"])
+    assert value_of(first) == 9
+    monkeypatch.setenv("PULLBACK_CFLAGS", "-DGIVEN=7")
+    assert value_of(build.shared_library(given)) == 7
+    monkeypatch.setenv("PULLBACK_CFLAGS", "'-DGIVEN")
+    with pytest.raises(BuildFailed, match="PULLBACK_CFLAGS"):
+        build.shared_library(given)
+
+
 def test_what_the_compiler_can_do_is_used(place: Path) -> None:
     """OpenMP and vectorised maths, where the trial found them."""
     found = toolchain.find()

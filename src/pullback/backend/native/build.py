@@ -32,11 +32,20 @@ _locks = Locks()
 def shared_library(source: str, *, flags: Sequence[str] = (), name: str = "") -> Path:
     """The library that a C text makes; compiled if the cache has none.
 
-    The text may include headers of `c/` in quotes.  `flags` come after the standard ones; `name` is what listings of
-    the cache show.  Raises `NoCompiler` or `BuildFailed`.
+    The text may include headers of `c/` in quotes.  After the standard flags come `flags`, then those that
+    PULLBACK_CFLAGS names; `name` is what listings of the cache show.  Raises `NoCompiler` or `BuildFailed`.
     """
     compiler = toolchain.find()
-    return compiled(source, (*compiler.flags, *flags), compiler.libraries, compiler, name)
+    return compiled(source, (*compiler.flags, *flags, *_asked()), compiler.libraries, compiler, name)
+
+
+def _asked() -> list[str]:
+    """The flags that PULLBACK_CFLAGS names."""
+    text = os.environ.get("PULLBACK_CFLAGS", "")
+    try:
+        return shlex.split(text, posix=os.name == "posix")
+    except ValueError:
+        raise BuildFailed(f"PULLBACK_CFLAGS={text!r} is no list of flags", hint="unset it") from None
 
 
 def compiled(

@@ -25,9 +25,9 @@ class Lifetimes:
     used: set[Var] = field(default_factory=set)
 
 
-def lifetimes(function: Function, folded: Mapping[Var, Call]) -> Lifetimes:
-    """The live intervals of a function's values."""
-    walk = _Walk(folded)
+def lifetimes(function: Function, folded: Mapping[Var, Call], reread: bool = False) -> Lifetimes:
+    """The live intervals of a function's values; `reread`: each iteration reads anew what a loop iterates over."""
+    walk = _Walk(folded, reread)
     end = walk.number(function.body, 2)
     frame: list[Var] = []
     walk.use(function.results, end, frame)
@@ -55,8 +55,9 @@ def _disjoint(intervals: list[Interval]) -> list[Interval]:
 class _Walk:
     """A backward walk; `live` holds the position where the open interval of a live Var ends."""
 
-    def __init__(self, folded: Mapping[Var, Call]) -> None:
+    def __init__(self, folded: Mapping[Var, Call], reread: bool) -> None:
         self.folded = folded
+        self.reread = reread
         self.live: dict[Var, int] = {}
         self.out = Lifetimes()
         self.position: dict[int, tuple[int, ...]] = {}
@@ -182,7 +183,8 @@ class _Walk:
                 frame.append(var)
         if isinstance(stmt, For):
             # As late as the index begins to live: `for x in reversed(x)` would read badly.
-            self.use([x for it in stmt.iters for x in iter_operands(it)], at + 3, frame)
+            last = leave if self.reread else at + 3
+            self.use([x for it in stmt.iters for x in iter_operands(it)], last, frame)
         self.use(stmt.inits, at, frame)
 
     def _params(self, stmt: For | While, at: int, end: int, kept: set[Var]) -> None:

@@ -81,9 +81,11 @@ def identifier(hint: str) -> str:
     return text
 
 
-def assign_names(function: Function, folded: Mapping[Var, Call], taken: Iterable[str]) -> Names:
-    """Names for a function's values; `taken` are those it must not use."""
-    live = lifetimes(function, folded)
+def assign_names(
+    function: Function, folded: Mapping[Var, Call], taken: Iterable[str], reread: bool = False
+) -> Names:
+    """Names for a function's values; `taken` are those it must not use; `reread`: see `lifetimes`."""
+    live = lifetimes(function, folded, reread)
     groups = _Groups(function, live)
     groups.coalesce()
     reserved = set(taken) | ALWAYS_TAKEN

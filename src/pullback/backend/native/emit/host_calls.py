@@ -124,7 +124,7 @@ def host_call(e: Emitter, call: Call) -> None:
     if any(isinstance(leaf, ListLeaf) for leaf in leaves):
         raise Untaken("a list made by NumPy")
     specs = tuple(_result(leaf) for leaf in leaves)
-    fn = _function(call, args, kwargs, specs, quiet=e.module.quiet)
+    fn = _function(call, args, kwargs, leaves, specs, quiet=e.module.quiet)
     number = e.module.operation(Operation(fn, tuple(passed.specs), (OK, *specs)), call, e.loc)
     names = [name for t in call.targets for name in e.leaves(t)]
     with e.block(""):
@@ -149,11 +149,17 @@ def _result(leaf: Leaf) -> ArgSpec:
 
 
 def _function(
-    call: Call, args: list[Build], kwargs: dict[str, Build], specs: tuple[ArgSpec, ...], quiet: bool
+    call: Call,
+    args: list[Build],
+    kwargs: dict[str, Build],
+    leaves: list[Leaf],
+    specs: tuple[ArgSpec, ...],
+    quiet: bool,
 ) -> Callable[..., tuple[Any, ...]]:
     """The operation as a function of what passes; its first result is 1 where the others are as specified."""
     impl, several = call.op.impl, len(call.targets) != 1
     styles = [t.style for t in call.targets]
+    either = [leaf.dtype if isinstance(leaf, Number) and leaf.weak is None else None for leaf in leaves]
 
     def done(*values: Any) -> tuple[Any, ...]:
         given = [part(values) for part in args]
@@ -169,7 +175,12 @@ def _function(
             return _nothing(specs)
         flat = [x for part, style in zip(parts, styles, strict=True) for x in _flat(part, style)]
         del parts
-        fits = len(flat) == len(specs) and all(map(_fits, flat, specs))
+        if len(flat) != len(specs):
+            return _nothing(specs)
+        flat = [
+            x.item() if k and getattr(x, "dtype", None) == k else x for x, k in zip(flat, either, strict=True)
+        ]
+        fits = all(map(_fits, flat, specs))
         return (1, *flat) if fits else _nothing(specs)
 
     return done

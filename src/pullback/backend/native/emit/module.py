@@ -259,7 +259,7 @@ def emit_native(function: Function, *, in_place: bool = True) -> Native:
 
 def _names(function: Function) -> Names:
     """Names for C: a parameter has the user's name, unless C has another use for it."""
-    names = assign_names(function, {}, _WORDS)
+    names = assign_names(function, {}, _WORDS, reread=True)
     taken = set(_WORDS) - {"x", "n"}  # which only temporaries avoid
     renamed = {name: names.unique(f"{name}_") for name in sorted(taken.intersection(names.of.values()))}
     names.of.update([(v, renamed[name]) for v, name in names.of.items() if name in renamed])
