@@ -118,7 +118,36 @@ def python_numbers(x: Any) -> Any:
     return z * w + n * x[2] + q * x[3] - min(r, n) * x[4] + (w if 2**n < 3 * n else -w)
 
 
-@pytest.mark.parametrize("fn", [sums_and_unbound, swaps_and_zips, lists_of_numbers, python_numbers])
+def _tree(x: Any, depth: int) -> Any:
+    """Recursion whose pullbacks have boxes in what they save."""
+    if depth == 0 or len(x) < 2:
+        return np.sum(x * x)
+    half = len(x) // 2
+    left = _tree(x[:half], depth - 1)
+    return left * np.sin(_tree(x[half:], depth - 1)) + x[0]
+
+
+def _sorted(y: Any, n: int) -> Any:
+    if n < 2:
+        return y
+    for i in range(n - 1):
+        if y[i] > y[i + 1]:
+            y[i], y[i + 1] = y[i + 1], y[i]
+    return _sorted(y, n - 1)
+
+
+def of_functions(x: Any) -> Any:
+    y = x.copy()
+    y = _sorted(y, len(y))
+    total = y[-1] * 3.0 + y[0] * y[1]
+    for k in range(1, 3):
+        total = total + _tree(x * k, k)
+    return total
+
+
+@pytest.mark.parametrize(
+    "fn", [of_functions, sums_and_unbound, swaps_and_zips, lists_of_numbers, python_numbers]
+)
 def test_program(fn: Callable[..., Any]) -> None:
     check(fn, X)
 
@@ -163,3 +192,18 @@ def test_exceptions_are_left() -> None:
     for n in (0, -1):
         with pytest.raises(Exception):  # noqa: B017  of any kind: the NumPy target then raises the right one
             run(values[0], n)
+
+
+def deep(x: Any, n: int) -> Any:
+    if n == 0:
+        return x[0]
+    return deep(x, n - 1) * 0.999 + x[1]
+
+
+def test_deep_recursion_is_left() -> None:
+    """Long before the stack ends."""
+    _, run, values = compiled(deep, X, 20)
+    np.testing.assert_allclose(run(*values)[0], deep(X, 20), rtol=1e-13)
+    with pytest.raises(Exception, match="recursion"):
+        run(values[0], 10**7)
+    np.testing.assert_allclose(run(*values)[0], deep(X, 20), rtol=1e-13)

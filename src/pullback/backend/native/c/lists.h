@@ -7,11 +7,15 @@
 typedef void (*pb_dropper)(pb_host *, void *item);
 typedef void (*pb_keeper)(void *item);
 
+/* Where the stack of an entry begins, for the functions that it calls. */
+static __thread const char *pb_base __attribute__((unused));
+
 typedef struct pb_list {
     int64_t refs;
     int64_t length;
     int64_t room;
     int64_t size;
+    int64_t kind; /* of a box: which struct its item is */
     pb_dropper drop; /* what an item holds is given back by this; NULL: it holds nothing */
     char *items;
 } pb_list;

@@ -256,6 +256,15 @@ class Emitter:
             raise Untaken("a number where an array is expected")
         self.line(f"{name} = {term.to(leaf.dtype)};")
 
+    def assign(self, target: str, source: str, leaf: Leaf) -> None:
+        """Assign one leaf."""
+        if isinstance(leaf, Number):
+            self.line(f"{target} = {source};")
+        elif isinstance(leaf, ArrayLeaf):
+            self.line(f"PB_SET({target}, {source});")
+        else:
+            self.line(f"PB_SET_LIST({target}, {source});")
+
     def set_array(self, to: str, source: str) -> None:
         """Another name of an array."""
         if to != source:

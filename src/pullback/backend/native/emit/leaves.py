@@ -17,7 +17,7 @@ import numpy as np
 from pullback.backend.native.emit.dtypes import Loose, MaybeZero
 from pullback.backend.native.emit.errors import Untaken
 from pullback.ir.nodes import Const, Operand, Pack, Var
-from pullback.styles.style import Array, ListOf, Scalar, Static, Style, Tup, Undef
+from pullback.styles.style import Anything, Array, ListOf, Scalar, Static, Style, Tup, Undef
 
 DTYPES: dict[str, tuple[int, str]] = {
     "bool": (0, "uint8_t"), "int8": (1, "int8_t"), "uint8": (2, "uint8_t"), "int16": (3, "int16_t"),
@@ -47,12 +47,14 @@ class ArrayLeaf:
 
 @dataclass(frozen=True, slots=True)
 class ListLeaf:
-    """A list of run-time length."""
+    """A list of run-time length.  `boxed`: what a function saved, of which the caller knows nothing."""
 
     items: tuple[Leaf, ...]
+    boxed: bool = False
 
 
 Leaf: TypeAlias = Number | ArrayLeaf | ListLeaf
+BOX = ListLeaf((), True)
 
 
 def c_type(dtype: np.dtype[Any]) -> str:
@@ -88,18 +90,24 @@ def leaves_of(style: Style) -> tuple[Leaf, ...]:
                 raise Untaken("a number whose dtype is not known")
             _check(dtype)
             return (Number(dtype, weak),)
-        case Array(dtype, axes):
-            if dtype is None or axes is None:
-                raise Untaken("an array whose dtype or rank is not known")
-            _check(dtype)
-            if len(axes) > MAX_RANK:
-                raise Untaken(f"an array of more than {MAX_RANK} axes")
-            return (ArrayLeaf(dtype, len(axes), isinstance(style, MaybeZero)),)
+        case Array():
+            return (_array_leaf(style),)
         case Tup(items, kind) if kind in ("tuple", "list", "dict", "new"):
             return tuple(leaf for item in items for leaf in leaves_of(item))
+        case Anything(""):
+            return (BOX,)
         case ListOf(elem):
             return (ListLeaf(leaves_of(elem)),)
     raise Untaken("a value that is no number, array, tuple or list of these")
+
+
+def _array_leaf(style: Array) -> ArrayLeaf:
+    if style.dtype is None or style.axes is None:
+        raise Untaken("an array whose dtype or rank is not known")
+    _check(style.dtype)
+    if len(style.axes) > MAX_RANK:
+        raise Untaken(f"an array of more than {MAX_RANK} axes")
+    return ArrayLeaf(style.dtype, len(style.axes), isinstance(style, MaybeZero))
 
 
 def plain(leaf: Leaf) -> Leaf:
@@ -107,7 +115,7 @@ def plain(leaf: Leaf) -> Leaf:
     if isinstance(leaf, Number):
         return Number(leaf.dtype, None)
     if isinstance(leaf, ListLeaf):
-        return ListLeaf(tuple(plain(x) for x in leaf.items))
+        return ListLeaf(tuple(plain(x) for x in leaf.items), leaf.boxed)
     return leaf
 
 

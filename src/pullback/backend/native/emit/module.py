@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pullback.analysis.binding import maybe_unbound
+from pullback.backend.native.emit import functions
 from pullback.backend.native.emit.control import statement
 from pullback.backend.native.emit.dtypes import Loose, settle_dtypes
 from pullback.backend.native.emit.element import literal
@@ -43,6 +44,7 @@ from pullback.backend.native.interface import (
 )
 from pullback.backend.numpy.naming import Names, assign_names
 from pullback.errors import Loc
+from pullback.ir.callee import Callee
 from pullback.ir.kernel import Kernel, kernel_of
 from pullback.ir.nodes import Block, Call, For, Function, Operand, Var, While
 from pullback.ir.walk import definitions, statements, uses, variables, variables_in
@@ -149,6 +151,8 @@ class ModuleEmitter:
     quiet: bool = False  # in the reverse sweep, which warns of nothing
     _structs: dict[ListLeaf, str] = field(default_factory=dict)
     definitions: list[str] = field(default_factory=list)
+    in_place: bool = True
+    _callees: dict[Callee, tuple[Function, str]] = field(default_factory=dict)
     mixes_ranks: bool = False  # some number is held as an array of no axes
 
     def place(self, loc: Loc) -> int:
@@ -198,6 +202,29 @@ class ModuleEmitter:
             self._kernels[kernel] = (name, emitter.parts, emitter.makes_shape)
         return self._kernels[kernel]
 
+    def callee(self, callee: Callee) -> tuple[Function, str]:
+        """A function compiled apart, as it is emitted, and its name in C."""
+        if callee not in self._callees:
+            if callee.function is None:
+                raise Untaken("a function that has not been made")
+            made = _fused(callee.function, self.in_place)
+            self._callees[callee] = made, f"pb_f{len(self._callees)}_{callee.name}"
+        return self._callees[callee]
+
+    def callees(self) -> list[str]:
+        """The C functions of all that are called; emitting one may find others."""
+        out: list[str] = []
+        heads: list[str] = []
+        while len(heads) < len(self._callees):
+            function, name = list(self._callees.values())[len(heads)]
+            heads.append(functions.prototype(function, name) + ";")
+            out += _function_text(self, function, name)
+        return [*heads, *out]
+
+    def number_of(self, leaf: ListLeaf) -> int:
+        """A number for the struct of a list's items; none is 0."""
+        return int(self.item_type(leaf).removeprefix("pb_item")) + 1
+
     def item_type(self, leaf: ListLeaf) -> str:
         """The struct of a list's items."""
         if leaf not in self._structs:
@@ -234,9 +261,8 @@ class ModuleEmitter:
 
 def emit_native(function: Function, *, in_place: bool = True) -> Native:
     """The C module of one function."""
-    done = bufferize(settle_dtypes(settle_assumed(drop_known(function))), in_place=in_place).function
-    fused = fuse(done, single=True, sums_overlap=True)
-    module = ModuleEmitter()
+    fused = _fused(function, in_place)
+    module = ModuleEmitter(in_place=in_place)
     e = Emitter(module, _names(fused), unbound=maybe_unbound(fused))
     arguments = _arguments(fused)
     _unpack(e, arguments)
@@ -244,17 +270,11 @@ def emit_native(function: Function, *, in_place: bool = True) -> Native:
     _body(e, fused.body, results)
     e.require(fused.results)
     _results(e, results)
+    source = _text(module, e, fused.name, _is_tight(fused.body))
     specs = tuple(_result_spec(v) for v in results)
     given = _specs(arguments)
     interface = Interface(fused.name, given, specs, tuple(module.places), tuple(module.operations))
-    return Native(
-        _text(module, e, fused.name, _is_tight(fused.body)),
-        interface,
-        arguments,
-        fused.results,
-        fused,
-        tuple(module.hosted),
-    )
+    return Native(source, interface, arguments, fused.results, fused, tuple(module.hosted))
 
 
 def _names(function: Function) -> Names:
@@ -264,6 +284,44 @@ def _names(function: Function) -> Names:
     renamed = {name: names.unique(f"{name}_") for name in sorted(taken.intersection(names.of.values()))}
     names.of.update([(v, renamed[name]) for v, name in names.of.items() if name in renamed])
     return names
+
+
+def _fused(function: Function, in_place: bool) -> Function:
+    done = bufferize(settle_dtypes(settle_assumed(drop_known(function))), in_place=in_place).function
+    return fuse(done, single=True, sums_overlap=True)
+
+
+def _function_text(module: ModuleEmitter, function: Function, name: str) -> list[str]:
+    """The C function of one that is called."""
+    module.quiet = function.kind == "pullback"
+    e = Emitter(module, _names(function), unbound=maybe_unbound(function))
+    results = [v for tree in function.results for v in variables(tree)]
+    functions.body(e, function, lambda: _body(e, function.body, results))
+    return [
+        f"{functions.prototype(function, name)} {{",
+        "    int32_t failed = 0;",
+        *_framed(e),
+        "    return failed;",
+        "}",
+        "",
+    ]
+
+
+def _framed(e: Emitter) -> list[str]:
+    """The lines of a function with its locals before and what gives them back after."""
+    lines = []
+    for local, leaf in e.locals.items():
+        start = {Number: "0", ArrayLeaf: "{0}", ListLeaf: "NULL"}[type(leaf)]
+        lines.append(f"    {declared(leaf)} {local} = {start};")
+    lines += e.lines
+    if e.fails:
+        lines += ["    goto done;", "fail:", "    failed = 1;", "done:"]
+    for local, leaf in e.locals.items():
+        if isinstance(leaf, ArrayLeaf):
+            lines.append(f"    PB_LET_GO({local});")
+        elif isinstance(leaf, ListLeaf):
+            lines.append(f"    PB_RELEASE_LIST({local});")
+    return lines
 
 
 def _body(e: Emitter, body: Block, results: list[Var]) -> None:
@@ -295,6 +353,8 @@ def _arguments(function: Function) -> tuple[Var, ...]:
 def _unpack(e: Emitter, arguments: tuple[Var, ...]) -> None:
     for k, var in enumerate(arguments):
         leaf = leaves_of(var.style)[0]
+        if isinstance(leaf, ListLeaf):
+            raise Untaken("a list as an argument")
         if not e.used(var):
             continue
         (name,) = e.leaves(var)
@@ -350,24 +410,22 @@ def _is_tight(body: Block) -> bool:
 
 
 def _text(module: ModuleEmitter, e: Emitter, name: str, tight: bool) -> str:
+    called = module.callees()
     lines = [f'#include "{h}"' for h in HEADERS]
-    lines += ["", *module.definitions]
+    lines += ["", *module.definitions, *called]
     kind = "" if tight else "PB_BRIEF "
     lines.append(f"{kind}PB_EXPORT int32_t {name}(pb_host *host, const pb_arg *in, pb_arg *out) {{")
     lines.append("    int32_t failed = 0;")
     lines.append("    (void)in; (void)out;")
     lines.append("    const pb_pool pb_outer = pb_begin();")
-    for local, leaf in e.locals.items():
-        start = {Number: "0", ArrayLeaf: "{0}", ListLeaf: "NULL"}[type(leaf)]
-        lines.append(f"    {declared(leaf)} {local} = {start};")
-    lines += e.lines
-    if e.fails:
-        lines += ["    goto done;", "fail:", "    failed = 1;", "done:"]
-    for local, leaf in e.locals.items():
-        if isinstance(leaf, ArrayLeaf):
-            lines.append(f"    PB_LET_GO({local});")
-        elif isinstance(leaf, ListLeaf):
-            lines.append(f"    PB_RELEASE_LIST({local});")
+    if called:
+        lines += [
+            "    const char *const pb_outer_base = pb_base;",
+            "    pb_base = __builtin_frame_address(0);",
+        ]
+    lines += _framed(e)
+    if called:
+        lines.append("    pb_base = pb_outer_base;")
     lines += ["    pb_end(host, pb_outer);", "    return failed;", "}", ""]
     return "\n".join(lines)
 

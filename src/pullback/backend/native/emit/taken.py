@@ -9,6 +9,7 @@ from pullback.backend.native.emit import (
     builtins,
     creation,
     effects,
+    functions,
     groups,
     host_calls,
     joining,
@@ -24,6 +25,7 @@ from pullback.backend.native.emit.element import is_number
 from pullback.backend.native.emit.emitter import Emitter
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import operand_style
+from pullback.ir.callee import callee_of
 from pullback.ir.kernel import kernel_of
 from pullback.ir.nodes import Call
 from pullback.styles.style import Array, Style
@@ -95,6 +97,8 @@ def _handler_of(call: Call) -> Handler:
     """What emits a call.  Raises Untaken where nothing does."""
     if kernel_of(call) is not None:
         return groups.call
+    if callee_of(call) is not None:
+        return functions.call
     found = HANDLERS.get(call.op.name)
     if found is not None:
         return found
