@@ -24,6 +24,8 @@ CHUNKS = 8
 TAKEN = 0.8  # at least this share of the corpus is compiled to C
 LEAVES = {
     "broadcasting.computed_lengths",
+    "lists.items_of_different_lengths_meet",
+    "lists.pieces_of_a_comprehension_meet",
     "lists.windows_that_grow_are_kept",
 }  # equal lengths are taken for granted
 
