@@ -26,6 +26,14 @@ test: install  ## run the tests
 test-long: install  ## 15,000 random programs and every seeded fault: above an hour
 	$(BIN)/python -m pytest -q tests/fuzz --long -n $(N)
 
+.PHONY: test-native-long
+test-native-long: install  ## the native target: the corpus in every layout, 20,000 random programs, 100,000 calls
+	$(BIN)/python -m pytest -q tests/native --long -n $(N)
+
+.PHONY: sanitize
+sanitize: install  ## the native target with gcc's sanitizers: corpus and random programs
+	$(BIN)/python -m tests.native.sanitized
+
 .PHONY: lint
 lint: install  ## check style and types
 	$(BIN)/ruff check .
