@@ -219,7 +219,9 @@ def _cast_style(bar: Style, dtype: Style) -> Style:
     assert isinstance(dtype, Static)
     array = as_array(bar)
     target = np.dtype(dtype.value)
-    return Scalar(target, False) if isinstance(array, Scalar) else Array(target, array.axes, array.contiguous)
+    if isinstance(array, Scalar) or array.axes == ():  # `[()]` of rank 0 is a number
+        return Scalar(target, False)
+    return Array(target, array.axes, array.contiguous)
 
 
 cast = Op(
