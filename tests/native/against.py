@@ -183,14 +183,14 @@ def laid_out(args: tuple[Any, ...], layout: Layout) -> tuple[Any, ...]:
 def strided(array: Any) -> Any:
     """A view of every second element of each axis; what lies between is no number, or very large."""
     held = np.full([2 * n + 1 for n in array.shape], _between(array.dtype), array.dtype)
-    view = held[tuple(slice(1, 2 * n + 1, 2) for n in array.shape)]
+    view = held[(..., *(slice(1, 2 * n + 1, 2) for n in array.shape))]
     view[...] = array
     return view
 
 
 def backwards(array: Any) -> Any:
     """A view of an array that lies backwards in memory."""
-    turned = (slice(None, None, -1),) * array.ndim
+    turned = (..., *(slice(None, None, -1),) * array.ndim)
     return array[turned].copy()[turned]
 
 
@@ -227,6 +227,6 @@ def cut(args: tuple[Any, ...], lengths: Callable[[int], int], which: int | None 
     def cut_one(leaf: Any) -> Any:
         if not isinstance(leaf, np.ndarray) or which not in (None, next(places)):
             return leaf
-        return leaf[tuple(slice(lengths(n)) for n in leaf.shape)].copy()
+        return leaf[(..., *(slice(lengths(n)) for n in leaf.shape))].copy()
 
     return map_leaves(cut_one, args)

@@ -285,7 +285,8 @@ def cast(e: Emitter, call: Call) -> None:
     """A number in another dtype; the real part where that is not complex."""
     (target,) = call.targets
     (leaf,) = leaves_of(target.style)
-    assert isinstance(leaf, Number)
+    if not isinstance(leaf, Number):
+        raise Untaken("a cast between a number and an array without axes")
     e.set_number(target, Term(e.term(call.args[0]).to(leaf.dtype), leaf.dtype))
 
 
