@@ -570,3 +570,20 @@ def number_stored_in_an_inner_branch_only(x, c):
     for r in rows:
         s += np.sum(r * r)
     return s
+
+
+@program(-np.arange(1.0, 5.0) / 7, numbers(4, 4), 0.3, 2)
+def shapes_of_what_another_path_made(x, A, c, n):
+    u = x * c
+    if x[0] < x[1]:
+        h = u[1:3]
+        h[0] = c
+        return np.sum(u * u)
+    for r, row in zip(x * 1.0, A + 0.0):
+        c = np.tanh(r * row[0])
+    for _ in range(n):
+        if c > 0.2 and n > 1:
+            c = np.linalg.norm(x + 1.5)
+        x[[0, 2]] += c
+    u = np.sqrt(1.0 + x**2) - x
+    return np.sum(u * x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from pullback.analysis.binding import maybe_unbound
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Block, Call, Const, For, Function, If, Stmt, Var, While
 from pullback.ir.walk import param_variables, statements, targets
@@ -17,7 +18,8 @@ from pullback.styles.style import Array, Axis, Dim, is_varying
 def ask_elsewhere(function: Function) -> Function:
     """The function with questions for the shape of computed values asked of values of the same shape, where there are.
 
-    Those are values that no loop of a kernel makes and nobody writes, so that none is kept for its shape.
+    Those are values that every path has, that no loop of a kernel makes and nobody writes, so that none is kept
+    for its shape.
     """
     return _AskElsewhere(function).function(function)
 
@@ -25,7 +27,7 @@ def ask_elsewhere(function: Function) -> Function:
 class _AskElsewhere(Rewriter):
     def __init__(self, function: Function) -> None:
         super().__init__()
-        self.written = _written(function)
+        self.hidden = _written(function) | maybe_unbound(function, absent=True)
         self.maps: set[Var] = set()
         self.scopes: list[dict[Any, tuple[Var, int]]] = [{}]
         self.know(param_variables(function.params))
@@ -33,7 +35,7 @@ class _AskElsewhere(Rewriter):
     def know(self, variables: Iterable[Var]) -> None:
         """Values come into scope."""
         for var in variables:
-            if not is_dense(var) or var in self.written:
+            if not is_dense(var) or var in self.hidden:
                 continue
             axes = _axes(var)
             self._first((axes, _dtype(var)), var, 0)
