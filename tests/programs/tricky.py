@@ -464,3 +464,19 @@ def selection_under_a_selection(x):
 def selections_of_negated_and_doubled(x, y):
     low = np.minimum(-x, y)
     return np.sum(np.where(low < 0, np.maximum(x, y) + np.maximum(x, y), -np.maximum(x, y)) - low)
+
+
+@program(numbers(4), 0.4)
+def cotangents_summed_and_read(x, c):
+    u = np.sin(x)
+    rows = [u.copy(), x + c]
+    a = u
+    u *= 0.5
+    u[0] += c
+    rows = rows + [a - 1.0]
+    a *= 0.7
+    u[[0, 2]] += c
+    s = 0.0
+    for r in rows:
+        s += np.sum(r * r)
+    return np.sum(a * u) + s

@@ -86,8 +86,19 @@ class _Body:
         if self.facts.role[id(member)] is Role.STORE and is_whole_store(member):
             self._whole(member)
         else:
+            if member.op is core.accumulate:
+                self._own(member)
             self.stmts.append(copy_stmt(member, self.mapping))
             self.outs.update((t, self.mapping[t]) for t in member.targets)
+
+    def _own(self, member: Call) -> None:
+        """A sum in place goes to a copy: who reads its operand outside may come after the kernel by now."""
+        base = substitute(member.args[0], self.mapping)
+        if isinstance(base, Var) and base in self.params.values():
+            copied = Var(base.hint, base.style)
+            self.stmts.append(Call((copied,), core.copy, (base,), loc=member.loc))
+            assert isinstance(member.args[0], Var)
+            self.mapping[member.args[0]] = copied
 
     def turn(self) -> None:
         """The members that follow are of the reverse sweep."""

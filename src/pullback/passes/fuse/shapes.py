@@ -30,7 +30,8 @@ class _AskElsewhere(Rewriter):
         self.hidden = _written(function) | maybe_unbound(function, absent=True)
         self.maps: set[Var] = set()
         self.scopes: list[dict[Any, tuple[Var, int]]] = [{}]
-        self.know(param_variables(function.params))
+        if function.kind != "pullback":  # a residual is None where the path that saves it was not taken
+            self.know(param_variables(function.params))
 
     def know(self, variables: Iterable[Var]) -> None:
         """Values come into scope."""
