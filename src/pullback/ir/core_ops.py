@@ -536,6 +536,10 @@ list_rows = Op(
 def _nested_rows_style(x: Style, depth: Style) -> Style:
     assert isinstance(depth, Static)
     out: Style = Array(None, None, False, kind(x))
+    if isinstance(x, Array) and x.axes is not None and len(x.axes) >= depth.value:
+        out = x
+        for _ in range(depth.value):
+            out = load_style(out, Tup((PY_INT,), "index"))
     for _ in range(depth.value):
         out = ListOf(out)
     return out

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from pullback.backend.native.emit import creation, writes
+from pullback.backend.native.emit import creation, gathering, writes
 from pullback.backend.native.emit.element import is_number
 from pullback.backend.native.emit.emitter import VALUE_ERROR, ArrayRef, Emitter
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import ArrayLeaf, leaves_of, operand_style
 from pullback.backend.native.emit.views import static_axes
 from pullback.ir.nodes import Call, Const, Operand, Pack, Var
+from pullback.styles.style import ListOf
 
 UNEQUAL = "all the input array dimensions must match"
 
@@ -28,6 +29,9 @@ def array(e: Emitter, call: Call) -> None:
         if e.array(source).dtype != leaf.dtype:
             raise Untaken("an array in another dtype")
         creation.copy(e, Call(call.targets, call.op, (source,), (), call.loc))
+        return
+    if gathering.has_list(operand_style(source)):
+        _gather(e, target, source, 0)
         return
     items, lengths = _flat(source)
     if any(not is_number(operand_style(x)) for x in items):
@@ -94,18 +98,45 @@ def _axis(call: Call) -> int:
     return found[0]
 
 
+def _gather(e: Emitter, target: Var, source: Operand, axis: int) -> None:
+    """Lists of run-time length as an array."""
+    leaf = _leaf(target)
+    out = e.declare_array("gathered", leaf.dtype, leaf.rank)
+    gathering.gather(e, out, source, axis)
+    hand_over(e, target, out)
+
+
+def _gather_along(e: Emitter, target: Var, source: Operand, axis: int) -> None:
+    """The arrays of a list of run-time length one after the other."""
+    leaf = _leaf(target)
+    out = e.declare_array("joined", leaf.dtype, leaf.rank)
+    gathering.concatenate(e, out, source, axis)
+    hand_over(e, target, out)
+
+
 def concatenate(e: Emitter, call: Call) -> None:
     """`np.concatenate` of arrays of one rank along an axis."""
+    if isinstance(operand_style(call.args[0]), ListOf):
+        _gather_along(e, call.targets[0], call.args[0], _axis(call))
+        return
     _concatenate(e, call.targets[0], _parts(e, call.args[0]), _axis(call))
 
 
 def stack(e: Emitter, call: Call) -> None:
     """`np.stack` of arrays."""
+    if isinstance(operand_style(call.args[0]), ListOf):
+        _gather(e, call.targets[0], call.args[0], _axis(call))
+        return
     _stack(e, call.targets[0], _parts(e, call.args[0]), _axis(call))
 
 
 def hstack(e: Emitter, call: Call) -> None:
     """`np.hstack`: along the second axis, of vectors along the only one."""
+    if isinstance(operand_style(call.args[0]), ListOf):
+        if call.kwargs or len(call.args) > 1 or 0 in gathering.kinds(e, call.args[0]):
+            raise Untaken("np.hstack of these operands")
+        _gather_along(e, call.targets[0], call.args[0], 0 if gathering.kinds(e, call.args[0]) == {1} else 1)
+        return
     parts = _parts(e, call.args[0])
     if call.kwargs or len(call.args) > 1 or not all(p.rank for p in parts):
         raise Untaken("np.hstack of these operands")
@@ -114,6 +145,12 @@ def hstack(e: Emitter, call: Call) -> None:
 
 def vstack(e: Emitter, call: Call) -> None:
     """`np.vstack`: along the first axis, vectors as rows."""
+    if isinstance(operand_style(call.args[0]), ListOf):
+        ranks = gathering.kinds(e, call.args[0])
+        if call.kwargs or len(call.args) > 1 or 0 in ranks:
+            raise Untaken("np.vstack of these operands")
+        (_gather if ranks == {1} else _gather_along)(e, call.targets[0], call.args[0], 0)
+        return
     parts = _parts(e, call.args[0])
     if call.kwargs or len(call.args) > 1 or not all(p.rank for p in parts):
         raise Untaken("np.vstack of these operands")

@@ -357,6 +357,32 @@ def rows(e: Emitter, call: Call) -> None:
     e.settle(len(e.scratch) - 1)
 
 
+def nested(e: Emitter, call: Call) -> None:
+    """The rows of an array in lists in lists."""
+    (target,) = call.targets
+    mark = len(e.scratch)
+    made = _nested(e, e.array(call.args[0]), target.style)
+    e.line(f"PB_SET_LIST({e.leaves(target)[0]}, {made});")
+    e.settle(mark)
+
+
+def _nested(e: Emitter, array: ArrayRef, style: Style) -> str:
+    """A list of the rows of an array, or of lists of their rows."""
+    (leaf,) = leaves_of(style)
+    if not isinstance(style, ListOf) or not isinstance(leaf, ListLeaf) or not array.rank:
+        raise Untaken("a list of the rows of an array")
+    made = e.declare_list(leaf)
+    at = e.temporary("k")
+    with e.block(f"for (int64_t {at} = 0; {at} < {array.name}.n[0]; {at}++)"):
+        text = _row_text(array, at)
+        if isinstance(style.elem, ListOf):
+            row = ArrayRef(e.temporary("row"), array.dtype, array.rank - 1)
+            e.line(f"const pb_array{row.rank} {row.name} = {text};")
+            text = _nested(e, row, style.elem)
+        append_item(e, made, leaf, style.elem, Held(style.elem, (text,)))
+    return made
+
+
 def declared_items(leaf: ListLeaf) -> list[str]:
     """The fields of the struct of an item."""
     return [f"{declared(inner)} f{k};" for k, inner in enumerate(leaf.items)]

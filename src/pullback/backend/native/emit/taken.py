@@ -49,6 +49,7 @@ HANDLERS: dict[str, Handler] = {
     "zeros_list": loose.zeros, "spread_list": loose.spread, "add_lists": loose.add_lists, "loose_add": loose.add,
     "make_list": lists.make, "list_set": lists.put, "list_drop": lists.drop, "list_join": lists.join,
     "list_slice": lists.cut, "copy_list": lists.copy_list, "list": lists.rows, "list_rows": lists.rows,
+    "nested_rows": lists.nested,
     "raise": effects.raise_, "assert": effects.assert_, "enter": effects.enter, "leave": effects.leave,
     "effect": effects.effect, "format": effects.text,
     "min": builtins.least, "max": builtins.greatest, "int": builtins.integer, "round": builtins.rounded,
