@@ -67,6 +67,15 @@ def sums_and_unbound(x: Any) -> Any:
     return total * found + i * x[0] + seen * best
 
 
+def until_it_settles(x: Any) -> Any:
+    y, change, limit = x.copy(), 1, 0.01
+    while change > limit and (change < 10.0 or limit < 0):
+        old = np.sum(y)
+        y = y * 0.5 + x * x
+        change = np.abs((np.sum(y) - old) / old)
+    return np.sum(y * x)
+
+
 def swaps_and_zips(x: Any) -> Any:
     a, b, c = x[0], x[1], x[2]
     for i, u in enumerate(x):
@@ -146,7 +155,7 @@ def of_functions(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "fn", [of_functions, sums_and_unbound, swaps_and_zips, lists_of_numbers, python_numbers]
+    "fn", [of_functions, sums_and_unbound, until_it_settles, swaps_and_zips, lists_of_numbers, python_numbers]
 )
 def test_program(fn: Callable[..., Any]) -> None:
     check(fn, X)

@@ -277,3 +277,17 @@ def test_slices_of_one_item_are_broadcast() -> None:
     p, v = np.arange(9.0).reshape(3, 3) ** 2, np.array([1.0, -1.0, 2.0])
     run = entry(columns, p, v)
     same(run(p, v), columns(p, v))
+
+
+def cut_one(p: Any, v: Any) -> Any:
+    total = np.zeros((3, 3))
+    for i in range(3):
+        total += p * v[:, i : i + 1]
+        total += p[i : 1 + i] * v
+    return total
+
+
+def test_a_slice_of_one_item_at_a_place_told_at_run_time_is_broadcast() -> None:
+    p, v = np.arange(9.0).reshape(3, 3) ** 2, np.arange(9.0).reshape(3, 3) + 0.5
+    run = entry(cut_one, p, v)
+    same(run(p, v), cut_one(p, v))

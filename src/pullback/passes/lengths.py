@@ -33,12 +33,13 @@ _PRODUCTS = ("@", "np.matmul", "np.dot")
 def assume_lengths(function: Function) -> Function:
     """The function in which lengths that meet are one, with checks."""
     classes = _Classes()
-    for stmt in statements(function.body):
-        if isinstance(stmt, Call):
-            for axis, length in _cut(stmt):
-                classes.fix(axis, length)
-            for a, b in _meetings(stmt):
-                classes.meet(a, b)
+    calls = [s for s in statements(function.body) if isinstance(s, Call)]
+    made = {t: s for s in calls for t in s.targets}
+    for stmt in calls:
+        for axis, length in _cut(stmt, made):
+            classes.fix(axis, length)
+        for a, b in _meetings(stmt):
+            classes.meet(a, b)
     if not classes.parent:
         return function
     return _Restyled(classes).function(function)
@@ -67,8 +68,9 @@ def _meetings(call: Call) -> Iterator[tuple[Axis, Axis]]:
             yield a[-1], b[max(len(b) - 2, 0)]
 
 
-def _cut(call: Call) -> Iterator[tuple[Axis, int]]:
-    """The axes that a slice of one item makes, `x[:, 0:1]`, each with that length: there may be nothing to take."""
+def _cut(call: Call, made: Mapping[Var, Call]) -> Iterator[tuple[Axis, int]]:
+    """The axes that a slice of one item makes, `x[:, 0:1]` or `x[:, i : i + 1]`, each with that length: there may be
+    nothing to take."""
     if call.op is not core.load or len(call.args) < 2:
         return
     index, *views = call.args[1:]
@@ -86,7 +88,7 @@ def _cut(call: Call) -> Iterator[tuple[Axis, int]]:
         or base.axes is None
     ):
         return
-    lengths = _cut_axes(index.items, len(base.axes))
+    lengths = _cut_axes(index.items, len(base.axes), made)
     if lengths is None or len(lengths) != len(style.axes):
         return
     for axis, length in zip(style.axes[:: (-1) ** len(views)], lengths, strict=True):
@@ -94,7 +96,7 @@ def _cut(call: Call) -> Iterator[tuple[Axis, int]]:
             yield axis, length
 
 
-def _cut_axes(entries: Sequence[Operand], rank: int) -> list[int | None] | None:
+def _cut_axes(entries: Sequence[Operand], rank: int, made: Mapping[Var, Call]) -> list[int | None] | None:
     """For each axis of a basic index's result its length, where the bounds of a slice tell it."""
     out: list[int | None] = []
     used = 0
@@ -108,13 +110,24 @@ def _cut_axes(entries: Sequence[Operand], rank: int) -> list[int | None] | None:
         if isinstance(value, slice):
             out.append(_length_of_slice(value.start, value.stop, value.step))
         elif isinstance(entry, Pack) and entry.kind == "slice":
-            known = all(isinstance(x, Const) for x in entry.items)
-            out.append(
-                _length_of_slice(*(x.value for x in entry.items if isinstance(x, Const))) if known else None
-            )
+            out.append(_length_of_bounds(entry.items, made))
         elif not (isinstance(style, Scalar) and style.kind == "i"):
             return None  # an ellipsis, or an array
     return out + [None] * (rank - used)
+
+
+def _length_of_bounds(bounds: Sequence[Operand], made: Mapping[Var, Call]) -> int | None:
+    """The same of operands; those of `x[i : i + c]` tell it too."""
+    if all(isinstance(x, Const) for x in bounds):
+        return _length_of_slice(*(x.value for x in bounds if isinstance(x, Const)))
+    start, stop, step = bounds
+    call = made.get(stop) if isinstance(stop, Var) else None
+    if call is None or call.op.name != "+" or len(call.args) != 2 or not isinstance(start, Var):
+        return None
+    for first, more in (call.args, call.args[::-1]):
+        if first is start and isinstance(more, Const) and isinstance(step, Const):
+            return _length_of_slice(0, more.value, step.value)
+    return None
 
 
 def _length_of_slice(start: object, stop: object, step: object) -> int | None:

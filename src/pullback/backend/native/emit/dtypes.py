@@ -59,6 +59,7 @@ from pullback.styles.style import (
 ROUNDS = 24  # of a loop, until nothing changes
 MANY = 8  # more styles are not looked at
 FLOAT64 = np.dtype(np.float64)
+BOOL = np.dtype(np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,14 @@ def _settled(options: Options) -> Style | None:
     if known and all(isinstance(s, Array) for s in known):
         return _of_all([s for s in known if isinstance(s, Array)])
     numbers = [s for s in known if isinstance(s, Scalar)]
-    return _of_numbers(numbers) if numbers and len(numbers) == len(known) else None
+    if not numbers or len(numbers) != len(known):
+        return None
+    return _of_truths(numbers) or _of_numbers(numbers)
+
+
+def _of_truths(numbers: Sequence[Scalar]) -> Scalar | None:
+    """The style of truth values of Python's and NumPy's.  What both have the same result for reads them."""
+    return Scalar(BOOL, None) if all(s.dtype == BOOL for s in numbers) else None
 
 
 def _of_numbers(numbers: Sequence[Scalar]) -> Scalar | None:
