@@ -162,6 +162,10 @@ class Compiled:
         return made
 
     def _emitted(self, form: str) -> Native:
+        return emit_native(self.native_function(form), in_place=self.options.bufferize)
+
+    def native_function(self, form: str) -> Function:
+        """The optimised function of which a form's C is made.  Raises Untaken where there is none."""
         if form != "value_and_grad":
             raise Untaken("the primal and the pullback as functions of their own")
         if self.has_effects:
@@ -170,7 +174,7 @@ class Compiled:
         primal = _stage("native/lengths", assume_lengths(self.lowered.function), self.options)
         function = _stage("native/joint", joint(primal, self.request, chosen), self.options)
         self._make_callees(chosen)
-        return emit_native(function, in_place=self.options.bufferize)
+        return function
 
     def _make_callees(self, chosen: Choices) -> None:
         """The pairs of functions compiled apart that have been called so far, and those that these call."""

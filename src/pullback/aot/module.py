@@ -8,6 +8,7 @@ import linecache
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -15,19 +16,25 @@ from typing import Any
 
 from pullback.aot import support
 from pullback.aot.baked import Baked
+from pullback.aot.c_api import CFiles, c_files
 from pullback.aot.entries import Entry
+from pullback.aot.header import header, made
 from pullback.aot.helpers import HELPERS, with_needed
 from pullback.aot.hints import Hints
-from pullback.aot.imports import Imports, needs_compiler
+from pullback.aot.imports import Imports
+from pullback.aot.library import LOADER_IMPORTS, LOADER_NAMES, STATUS, STATUS_TEXT, library_text
 from pullback.aot.lint import exempted
+from pullback.aot.natives import LibraryCall, Natives, natives_of, operation
+from pullback.aot.outputs import Output, write_all
+from pullback.aot.shared import Build, build_library, file_name
 from pullback.aot.shown import html_of, places_in
-from pullback.aot.text import INDENT, command_lines, docstring, paragraph
 from pullback.aot.units import GRADIENTS, Private, Unit, compile_entry
 from pullback.aot.wrappers import Served, Wrappers
-from pullback.backend.numpy.module import emit_parts
+from pullback.backend.native import cache
+from pullback.backend.numpy.module import Part, emit_parts
 from pullback.backend.numpy.wrap import wrapped
 from pullback.dispatch.collector import paused
-from pullback.errors import ArgumentError, Loc
+from pullback.errors import ArgumentError, Loc, NativeError
 from pullback.ir.walk import variables
 
 _USED = (
@@ -68,6 +75,8 @@ class Module:
         default=(), repr=False, compare=False
     )  # what it was made from, to be shown
     places: Mapping[int, Loc] = field(default_factory=dict, repr=False, compare=False)  # by line of the text
+    c: CFiles | None = field(default=None, repr=False, compare=False)
+    build: Build = field(default_factory=Build, repr=False, compare=False)
 
     def __reduce__(self) -> Any:
         """The text is enough."""
@@ -77,23 +86,30 @@ class Module:
         """For notebooks: the functions beside the module."""
         return html_of(self.fns, self.source, self.places)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the module to a file, whole or not at all.  Raises ArgumentError where that cannot be."""
+    def outputs(self, path: str | os.PathLike[str]) -> list[Output]:
+        """The files of the module, when it is written to a path: its text, the C files, the library."""
         target = Path(path)
-        try:
-            _write(target, self.source.encode())
-        except OSError as error:
-            raise ArgumentError(
-                f"cannot write {os.fspath(path)}: {error.strerror or error}",
-                hint="name a file in a folder that is there and may be written to",
-            ) from None
+        found = [Output(target, self.source)]
+        if self.c is not None:
+            stem, how, digest = target.stem, self.build, self.c.digest
+            texts = self.c.texts(stem)
+            found += [Output(target.with_name(name), text) for name, text in texts.items()]
+            marks = (digest.encode(), how.mark.encode())
+            if self.c.natives.entries:
+                library = target.with_name(file_name(stem))
+                found.append(Output(library, lambda: build_library(texts, stem, how), marks, 0o755))
+        return found
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the module to a file, whole or not at all; with C, to the files beside it too.
+
+        Raises ArgumentError where that cannot be, NativeError where a library is asked for and cannot be compiled.
+        """
+        write_all(self.outputs(path))
 
     def is_current(self, path: str | os.PathLike[str]) -> bool:
-        """Whether a file holds this module, whatever its line ends are."""
-        try:
-            return Path(path).read_bytes().replace(b"\r\n", b"\n") == self.source.encode()
-        except OSError:
-            return False
+        """Whether a file holds this module, whatever its line ends are, and the files beside it are current too."""
+        return all(output.status() == "current" for output in self.outputs(path))
 
     def load(self) -> ModuleType:
         """The module as an object, without a file."""
@@ -101,40 +117,42 @@ class Module:
         linecache.cache[file] = (len(self.source), None, self.source.splitlines(keepends=True), file)
         made = ModuleType(self.label)
         exec(compile(self.source, file, "exec"), made.__dict__)
+        if self.c is not None and self.c.natives.entries:
+            self._load_library(made, self.c)
         return made
+
+    def _load_library(self, made: ModuleType, c: CFiles) -> None:
+        """Have the library serve, where it can be compiled: it is loaded from a folder that does not stay."""
+        with suppress(NativeError), cache.workshop() as folder:
+            data = build_library(c.texts(self.label), self.label, self.build)
+            (folder / file_name(self.label)).write_bytes(data)
+            made.__dict__["_LIBRARY"].file = str(folder / f"{self.label}.py")
+            made.__dict__["_LIBRARY"].status()
 
     def __repr__(self) -> str:
         return f"<standalone module of {', '.join(self.names)}>"
 
 
-def _write(target: Path, data: bytes) -> None:
-    """Write a file by way of another one beside it."""
-    target = target.resolve()
-    beside = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
-    try:
-        with beside.open("xb") as file:
-            file.write(data)
-        if target.exists():
-            beside.chmod(target.stat().st_mode & 0o777)
-        os.replace(beside, target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-
-
-def make(entries: Sequence[Entry], command: str, check: str = "", readable: bool = False) -> Module:
+def make(
+    entries: Sequence[Entry],
+    command: str,
+    check: str = "",
+    readable: bool = False,
+    native: Build | None = None,
+) -> Module:
     """The module of some entries.
 
     command   how it was made, for its header
     check     how to tell whether it is fresh
     readable  plain expressions only: no work on large arrays in blocks
+    native    gradients as C too, and how the library is compiled
 
     Raises what compiling raises, and UnsupportedError for data and objects that a module cannot hold.
     """
     if not entries:
         raise ArgumentError("a module needs a function", hint="give at least one")
     with paused():
-        return _Maker([compile_entry(e) for e in entries], command, check, not readable).module()
+        return _Maker([compile_entry(e) for e in entries], command, check, not readable, native).module()
 
 
 @dataclass(slots=True)
@@ -143,6 +161,8 @@ class _Maker:
     command: str
     check: str
     blocks: bool
+    native: Build | None = None
+    natives: Natives | None = None
     taken: set[str] = field(default_factory=set)
     helpers: set[str] = field(default_factory=set)
     imports: Imports = field(default_factory=Imports)
@@ -152,9 +172,15 @@ class _Maker:
         names = self._public_names()
         params = {p for u in self.units for p, _ in u.specs}
         self._check_names(params)
+        if self.native is not None:
+            self.natives = natives_of(self.units, alone=False)
+            names = (*names, STATUS)
+            self.taken.update((*LOADER_NAMES, *LOADER_IMPORTS))
+            self.imports.plain.update({name: name for name in LOADER_IMPORTS})
         self.taken |= {*names, *HELPERS, *_USED, *params}
         private, baked = Private(self.unique), Baked(self.unique)
         served = [self._serve(u, private, baked) for u in self.units]
+        operations = self._operations(private)
         generated = emit_parts(private.parts, taken=self.taken, blocks=self.blocks)
         self.taken |= set(generated.namespace)
         read = {node.id for node in ast.walk(ast.parse(generated.source)) if isinstance(node, ast.Name)}
@@ -163,10 +189,18 @@ class _Maker:
         self.imports.add(namespace, self.units[0].compiled.lowered.function.loc, found)
         self.helpers |= {*generated.runtime, *self.imports.helpers}
         public = [text for u, s in zip(self.units, served, strict=True) for text in self._public(u, s)]
-        text = self._text(names, baked, public, generated.texts)
+        c = None
+        if self.natives is not None:
+            public.append(STATUS_TEXT)
+            c = c_files(
+                self.units, self.natives, made(self.units, self.command, self.check, "These files were")
+            )
+        loader = library_text(c, operations) if c is not None else []
+        text = self._text(names, baked, public, generated.texts, loader)
         label = "_".join(u.label for u in self.units) + "_gradients"
         places = places_in(text, generated.source, generated.texts, generated.places)
-        return Module(text, names, label, tuple(u.fn for u in self.units), places)
+        fns = tuple(u.fn for u in self.units)
+        return Module(text, names, label, fns, places, c, self.native or Build())
 
     def unique(self, name: str) -> str:
         """A name that nothing else in the module has."""
@@ -215,6 +249,15 @@ class _Maker:
             outside.append(baked.constant(unit, name, path, spec) if read else "None")
         return Served(joint, joint_guarded, primal, pullback, guarded, tuple(outside))
 
+    def _operations(self, private: Private) -> list[str]:
+        """The functions by which NumPy does for the library what C does not."""
+        names = []
+        for k, call in enumerate(self.natives.calls if self.natives else ()):
+            name = self.unique(f"_numpy_{k}")
+            private.parts.append(Part(operation(call, name), name))
+            names.append(name)
+        return names
+
     # ------------------------------------------------------------------------------------------ public functions
 
     def _public(self, unit: Unit, served: Served) -> list[str]:
@@ -224,7 +267,10 @@ class _Maker:
             return self.imports.reference(obj, loc, self.unique)
 
         parameters = dict(inspect.signature(unit.fn, follow_wrapped=False).parameters)
-        writer = Wrappers(unit, served, self._use, reference, Hints(reference), parameters)
+        entry = self.natives.entries.get(unit.label) if self.natives else None
+        given = [*(name for name, _ in unit.specs), *served.outside]
+        library = LibraryCall(unit.label, entry, given) if entry is not None else None
+        writer = Wrappers(unit, served, self._use, reference, Hints(reference), parameters, library)
         made = []
         for form in ("value_and_grad", "grad", "pair", "vjp"):
             if form in unit.entry.forms:
@@ -238,21 +284,28 @@ class _Maker:
 
     # ------------------------------------------------------------------------------------------------- the text
 
-    def _text(self, names: Sequence[str], baked: Baked, public: Sequence[str], private: Sequence[str]) -> str:
+    def _text(
+        self,
+        names: Sequence[str],
+        baked: Baked,
+        public: Sequence[str],
+        private: Sequence[str],
+        loader: Sequence[str],
+    ) -> str:
         helpers = [HELPERS[h] for h in with_needed(self.helpers)]
         constants = [*self.imports.lines, *baked.lines]
         quoted = [f'"{name}"' for name in sorted(names)]
         exported = "\n".join(wrapped(f"__all__ = [{', '.join(quoted)}]"))
         top = "\n".join([exported, *([""] if constants else []), *constants])
         aliases = ["\n".join(self.imports.aliases)] if self.imports.aliases else []
-        body = "\n\n\n".join([top, *public, *private, *helpers, *aliases]) + "\n"
+        body = "\n\n\n".join([top, *public, *private, *helpers, *aliases, *loader]) + "\n"
         tree = ast.parse(body)
         codes = exempted(tree)
         comments = [f"# ruff: noqa: {', '.join(codes)}"] if codes else []
         if self.imports.of_users:
             comments.append("# isort: skip_file")  # where these modules belong, only their user can say
         head = [
-            header(self.units, baked, self.imports, self.command, self.check),
+            header(self.units, baked, self.imports, self.command, self.check, self.natives),
             "",
             *comments,
             *_UNTYPED,
@@ -295,34 +348,3 @@ def _from(module: str, pairs: set[tuple[str, str]]) -> list[str]:
     same = sorted(a for a, b in pairs if a == b)
     lines = list(wrapped(f"from {module} import {', '.join(same)}")) if same else []
     return lines + [f"from {module} import {a} as {b}" for a, b in sorted(pairs) if a != b]
-
-
-def header(units: Sequence[Unit], baked: Baked, imports: Imports, command: str, check: str) -> str:
-    """The docstring of a module."""
-    from pullback import __version__
-
-    said = " and ".join(
-        f"`{u.compiled.name}` ({str(u.compiled.lowered.function.loc).split(':')[0]})" for u in units
-    )
-    lines = [*paragraph(f"Gradients of {said}, compiled ahead of time by pullback {__version__}."), ""]
-    lines += ["This file was made, and is made anew, by", ""]
-    lines += [*[INDENT + line for line in command_lines(command)], ""]
-    if check:
-        lines += [*paragraph(check), ""]
-    lines.append("The types of the arguments:")
-    for u in units:
-        lines += paragraph(f"{u.place}: {u.entry.declared.text}".replace("`", "").rstrip(), INDENT, INDENT)
-    values = [*baked.said, *dict.fromkeys(text for u in units for text in u.folded())]
-    if values:
-        lines += ["", "Values from outside the functions, as they were when this file was made:"]
-        lines += [line for text in values for line in paragraph(text, INDENT, INDENT)]
-    if imports.of_users:
-        lines += ["", *paragraph(f"It imports NumPy and {', '.join(imports.of_users)}.")]
-        ours = [m for m in imports.of_users if needs_compiler(m)]
-        lines += [f"It needs pullback where it runs, for {', '.join(ours)} imports that."] if ours else []
-    else:
-        lines += ["", "It needs NumPy alone."]
-    lines.append("It runs under Python 3.10 and later.")
-    for text in dict.fromkeys(text for u in units for text in u.versions()):
-        lines += paragraph(f"It is for {text}.")
-    return "\n".join(docstring(lines))

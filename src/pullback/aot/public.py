@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from pullback.aot.declared import Declared, from_annotations, from_example, from_text
 from pullback.aot.entries import Entry
 from pullback.aot.module import Module, make
+from pullback.aot.shared import Build
 from pullback.api.argnums import Argnums
 from pullback.api.callables import target_of
 from pullback.backend.numpy.wrap import quoted
@@ -27,6 +28,9 @@ def compile(
     has_aux: bool = False,
     forms: Sequence[str] = ("value_and_grad",),
     readable: bool = False,
+    native: bool = False,
+    march: str = "",
+    cflags: str = "",
 ) -> Module:
     """Gradients of a function, or of several, as a module of plain source that needs NumPy alone.
 
@@ -37,6 +41,8 @@ def compile(
     argnums, has_aux  as for `value_and_grad`
     forms    some of "value_and_grad", "grad", "pair" (`f_primal` and `f_pullback`) and "vjp"
     readable  plain expressions only: no work on large arrays in blocks, in functions of its own
+    native   C too: `write` compiles a library beside the module, which uses it where it can
+    march, cflags  for its compiler: the CPU (`march="native"`: this one alone; by default any of this kind), more flags
 
     Raises SignatureError for a wrong signature, and what compiling raises; UnsupportedError where the function
     depends on data or objects that a file cannot hold.
@@ -52,7 +58,12 @@ def compile(
             each if isinstance(each, Entry) else Entry(each[0], _declared(*each), argnums, has_aux, forms)
             for each in f
         ]
-    return make(entries, _command(entries, readable), readable=readable)
+    if (march or cflags) and not native:
+        raise ArgumentError(
+            "march and cflags are for a library, which is not asked for", hint="give native=True"
+        )
+    how = Build(march, cflags) if native else None
+    return make(entries, _command(entries, readable, how), readable=readable, native=how)
 
 
 def _declared(f: Target, sig: str | Declared | None = None, example: Sequence[Any] | None = None) -> Declared:
@@ -66,9 +77,12 @@ def _declared(f: Target, sig: str | Declared | None = None, example: Sequence[An
     return from_annotations(fn) if sig is None else from_text(fn, sig)
 
 
-def _command(entries: Sequence[Entry], readable: bool) -> str:
+def _command(entries: Sequence[Entry], readable: bool, how: Build | None) -> str:
     """How a module was made, for its header."""
     options = _options(entries[0]) + (", readable=True" if readable else "")
+    if how is not None:
+        options += ", native=True" + (f", march={quoted(how.march)}" if how.march else "")
+        options += f", cflags={quoted(how.cflags)}" if how.cflags else ""
     if len(entries) == 1:
         (entry,) = entries
         fn = target_of(entry.fn).fn

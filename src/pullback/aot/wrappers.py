@@ -12,6 +12,7 @@ from typing import Any
 
 from pullback.aot.checks import Checks
 from pullback.aot.hints import Axes, Hints, default_text, describe
+from pullback.aot.natives import LibraryCall
 from pullback.aot.text import INDENT, docstring, paragraph
 from pullback.aot.trees import arrays, below, is_object, packs
 from pullback.aot.units import Unit
@@ -46,7 +47,7 @@ class Served:
 
 @dataclass(slots=True)
 class Wrappers:
-    """Writes the public functions of a unit."""
+    """Writes the public functions of a unit.  `library`: how C does it, if it does."""
 
     unit: Unit
     served: Served
@@ -54,6 +55,7 @@ class Wrappers:
     reference: Callable[[Any], str]
     hints: Hints
     parameters: Mapping[str, inspect.Parameter]
+    library: LibraryCall | None = None
 
     @property
     def axes(self) -> Axes:
@@ -67,6 +69,7 @@ class Wrappers:
         unit, value = self.unit, self.local("value")
         grads = self.local("grads")
         body = self._checked("value_and_grad")
+        body += self._by_library("{value}, {grads}")
         body += self._gradient(value, grads)
         body.append(f"return {value}, {grads}")
         hint = f"tuple[{self.hints.operand(unit.result)}, {self._gradient_hint()}]"
@@ -80,6 +83,7 @@ class Wrappers:
         unused = self.served.joint and unit.proved and not unit.entry.has_aux
         value = "_" if unused else self.local("value")
         body = self._checked("grad")
+        body += self._by_library("{grads}, ({value})[1]" if unit.entry.has_aux else "{grads}")
         body += self._gradient(value, grads)
         hint, returns = self._gradient_hint(), f"the gradient{self._plural()} {self._like()}"
         if unit.entry.has_aux:
@@ -173,6 +177,18 @@ class Wrappers:
         body = [f"{value}, {residuals} = {served.primal}({given})", *self._proof(value)]
         body.append(f"{seed} = {self.use('_one')}({differentiated})")
         return [*body, *self._swept(residuals, seed, grads)]
+
+    def _by_library(self, result: str) -> list[str]:
+        """What the library gives, where it is there and takes the call."""
+        if self.library is None:
+            return []
+        found = self.local("native")
+        value, grads = self.library.results(found, self.reference, self.use)
+        return [
+            f"{found} = {self.library.text}",
+            f"if {found} is not None:",
+            f"    return {result.format(value=value, grads=grads)}",
+        ]
 
     def _proof(self, value: str) -> list[str]:
         """The check that the value is a real scalar, where its style does not prove it."""

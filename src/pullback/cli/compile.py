@@ -15,8 +15,11 @@ from typing import Any
 
 import click
 
+from pullback.aot.c_api import CModule, c_module
 from pullback.aot.entries import Entry
 from pullback.aot.module import Module, make
+from pullback.aot.outputs import Output, write_all
+from pullback.aot.shared import Build
 from pullback.aot.targets import is_file, resolve, searching
 from pullback.cli.loading import EXAMPLE, FIRST, SIG, WRT, Subject, example_of, subject, with_json
 from pullback.cli.output import note, print_json, shown, users_code
@@ -26,6 +29,7 @@ from pullback.errors import ArgumentError
 
 STDOUT = "-"
 CHECK = "The same command with --check says whether this file is still what it makes."
+_SLASHES = ("/", os.sep)
 _OURS = re.compile(r"compiled\s+ahead\s+of\s+time\s+by\s+pullback")
 
 
@@ -34,7 +38,56 @@ class Job:
     """A module that is made, and where it belongs."""
 
     output: Path | None  # None: stdout
-    module: Module
+    module: Module | CModule
+    folder: bool = False  # it may be made
+
+    @property
+    def outputs(self) -> list[Output]:
+        """The files."""
+        assert self.output is not None
+        return self.module.outputs(self.output)
+
+    @property
+    def source(self) -> str:
+        """The text of the module; of C alone that of the C text."""
+        if isinstance(self.module, Module):
+            return self.module.source
+        return self.module.c.texts("gradients")["gradients.c"]
+
+    @property
+    def imports(self) -> list[str]:
+        """What the module imports beside NumPy."""
+        return imports_of(self.source) if isinstance(self.module, Module) else []
+
+    @property
+    def left(self) -> list[str]:
+        """What C does not take, where it was asked for."""
+        c = self.module.c
+        return [f"{x.unit.label}: C does not take {x.said}" for x in c.natives.left] if c is not None else []
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is written: a module, plain or with blocks; C beside it, and how it is compiled; or C alone."""
+
+    readable: bool = False
+    native: Build | None = None
+    alone: bool = False
+
+    def words(self) -> list[str]:
+        """The options, for the command in headers."""
+        words = ["--readable"] * self.readable + ["--emit", "c"] * self.alone
+        if self.native is not None:
+            words += ["--native"]
+            words += ["--march", self.native.march] if self.native.march else []
+            words += [f"--cflags={self.native.cflags}"] if self.native.cflags else []
+        return words
+
+    def make(self, entries: list[Entry], command: str) -> Module | CModule:
+        """The module, or the C."""
+        if self.alone:
+            return c_module(entries, command, CHECK)
+        return make(entries, command, CHECK, self.readable, self.native)
 
 
 @click.command(
@@ -45,6 +98,8 @@ Examples:
   pullback compile model.py:loss -o model_grad.py --example model.py:arguments --wrt w,y
   pullback compile model.py:loss model.py:fit -o model_grad.py --sig "w: f8[n]" --sig "a: f8[:]"
   pullback compile package.model:simulate -o - --pair --vjp
+  pullback compile model.py:loss -o made/ --native
+  pullback compile model.py:loss -o loss_grad.c --emit c
   pullback compile
   pullback compile --check
 
@@ -81,6 +136,14 @@ Exit code 1 where --check finds a file stale or missing.""",
 )
 @click.option("--readable", is_flag=True, help="Plain expressions only: no work on large arrays in blocks.")
 @click.option(
+    "--native", is_flag=True, help="Write C beside the module too, and a shared library that it uses."
+)
+@click.option("--emit", type=click.Choice(["c"]), help="c: write C alone, to be compiled by whom it serves.")
+@click.option(
+    "--march", default="", metavar="CPU", help="With --native: the CPU, as native.  [any of this kind]"
+)
+@click.option("--cflags", default="", metavar="FLAGS", help="With --native: more flags for the C compiler.")
+@click.option(
     "--check", "only_check", is_flag=True, help="Write nothing; exit with 1 where a file is not current."
 )
 @with_json
@@ -93,6 +156,10 @@ def command(
     has_aux: bool,
     labels: tuple[str, ...],
     readable: bool,
+    native: bool,
+    emit: str | None,
+    march: str,
+    cflags: str,
     only_check: bool,
     as_json: bool,
     **forms: bool,
@@ -105,15 +172,29 @@ def command(
     A TARGET is package.module:function, file.py:function or file.py:Class.method.
     """
     chosen = tuple(name for name in FORMS.values() if forms[name])
+    kind = _kind(readable, native, emit, march, cflags)
     if targets:
-        jobs = [_given(targets, output, sigs, examples, wrts, labels, chosen, has_aux, readable, only_check)]
+        jobs = [_given(targets, output, sigs, examples, wrts, labels, chosen, has_aux, kind, only_check)]
     else:
-        _nothing_else(output, sigs, examples, wrts, labels, chosen, has_aux, readable)
+        _nothing_else(
+            output, sigs, examples, wrts, labels, chosen, has_aux, readable, native, emit, march, cflags
+        )
         jobs = list(_listed(project_at(Path.cwd())))
     return _check(jobs, as_json) if only_check else _write(jobs, as_json)
 
 
 # ----------------------------------------------------------------------------------------------- what is asked for
+
+
+def _kind(readable: bool, native: bool, emit: str | None, march: str, cflags: str) -> Kind:
+    """What the options ask for."""
+    if (march or cflags) and not native:
+        option = "--march" if march else "--cflags"
+        raise ArgumentError(f"{option} is for a library, which is not asked for", hint="give --native too")
+    if emit and (native or readable):
+        other = "--native" if native else "--readable"
+        raise ArgumentError(f"--emit c writes C alone, {other} a module of Python", hint="give one of them")
+    return Kind(readable, Build(march, cflags) if native else None, emit is not None)
 
 
 def _given(
@@ -125,7 +206,7 @@ def _given(
     labels: Sequence[str],
     forms: tuple[str, ...],
     has_aux: bool,
-    readable: bool,
+    kind: Kind,
     only_check: bool,
 ) -> Job:
     """The module that the command line describes."""
@@ -133,10 +214,8 @@ def _given(
         raise ArgumentError("where to write is not said", hint="give -o model_grad.py, or -o - for stdout")
     if only_check and output == STDOUT:
         raise ArgumentError("--check compares with a file, not with stdout", hint="give -o model_grad.py")
-    if output != STDOUT and Path(output).is_dir():
-        raise ArgumentError(
-            f"`{output or '.'}` is a folder", hint="name a file in it, as in -o model_grad.py"
-        )
+    if output == STDOUT and kind.native is not None:
+        raise ArgumentError("--native writes several files, and a library", hint="give -o model_grad.py")
     count = len(targets)
     for option, values in (("--sig", sigs), ("--example", examples), ("--label", labels)):
         if len(values) not in (0, count):
@@ -156,11 +235,22 @@ def _given(
         Wanted(target, sig, example, (wrt,) if wrt else (), forms, has_aux, label or "")
         for target, sig, example, wrt, label in zip_longest(targets, sigs, examples, spread, labels)
     ]
-    path = None if output == STDOUT else Path(output)
+    path = None if output == STDOUT else _file(output, wanted[0], kind)
     with standing_in([*([path] if path else []), *outputs_near(Path.cwd())]):
         subjects = [_subject(w, None) for w in wanted]
-        command = _canonical(wanted, subjects, path) + " --readable" * readable
-        return Job(path, make(_entries(wanted, subjects), command, CHECK, readable))
+        command = " ".join([_canonical(wanted, subjects, path), *map(_quoted, kind.words())])
+        return Job(path, kind.make(_entries(wanted, subjects), command), output.endswith(_SLASHES))
+
+
+def _file(output: str, first: Wanted, kind: Kind) -> Path:
+    """The file to write; in a folder it is called as the first function is."""
+    path, suffix = Path(output), ".c" if kind.alone else ".py"
+    if path.is_dir() or output.endswith(_SLASHES):
+        return path / f"{first.label or re.split('[:.]', first.target)[-1]}_grad{suffix}"
+    if path.suffix != suffix and (kind.alone or kind.native is not None):
+        what = "C text" if suffix == ".c" else "module"
+        raise ArgumentError(f"`{output}` is no name of a {what}", hint=f"give -o {path.stem}{suffix}")
+    return path
 
 
 def _nothing_else(*options: Any) -> None:
@@ -181,7 +271,8 @@ def _listed(project: Project) -> Iterator[Job]:
         for listed in project.modules:
             subjects = [_subject(w, project.root) for w in listed.targets]
             entries = _entries(listed.targets, subjects)
-            yield Job(listed.output, make(entries, "pullback compile", CHECK, listed.readable))
+            kind = Kind(listed.readable, listed.native, listed.alone)
+            yield Job(listed.output, kind.make(entries, "pullback compile"))
 
 
 def _subject(wanted: Wanted, folder: Path | None) -> Subject:
@@ -260,36 +351,46 @@ def _write(jobs: Sequence[Job], as_json: bool) -> int:
     """Write what is not current."""
     for job in jobs:
         _spare(job)
-    done = []
-    for job in jobs:
-        current = job.output is not None and job.module.is_current(job.output)
-        if job.output is not None and not current:
-            job.module.write(job.output)
-        done.append((job, "unchanged" if current else "written"))
+    done = [(job, _written(job)) for job in jobs]
     if as_json:
         print_json({"modules": [_facts(job, status) for job, status in done]})
         return 0
     for job, status in done:
         if job.output is None:
-            click.echo(job.module.source, nl=False)
+            click.echo(job.source, nl=False)
         else:
-            beside = imports_of(job.module.source)
-            more = f"; imports {', '.join(beside)}" if beside else ""
+            more = f"; imports {', '.join(job.imports)}" if job.imports else ""
             note(f"{status}: {shown(job.output)} ({', '.join(job.module.names)}{more})")
+            for output in job.outputs[1:]:
+                note(f"    {shown(output.path)}")
+        for text in job.left:
+            note(f"    {text}: NumPy does that")
     return 0
+
+
+def _written(job: Job) -> str:
+    """Write the files of a module."""
+    if job.output is None:
+        return "written"
+    if job.folder:
+        job.output.parent.mkdir(exist_ok=True)
+    return "written" if write_all(job.outputs) else "unchanged"
 
 
 def _spare(job: Job) -> None:
     """Refuse to write over a file that is not one of ours."""
-    if job.output is None or not job.output.is_file():
-        return
-    with job.output.open(encoding="utf-8", errors="replace") as file:
-        head = file.read(2000)
-    if head.strip() and not _OURS.search(head):
-        raise ArgumentError(
-            f"`{shown(job.output)}` was not made by pullback, and would be overwritten",
-            hint="remove it first, or write to another file",
-        )
+    for output in job.outputs if job.output is not None else ():
+        if not output.path.is_file():
+            continue
+        text = isinstance(output.content, str)
+        with output.path.open("rb") as file:
+            head = file.read(2000 if text else -1)
+        ours = _OURS.search(head.decode("utf-8", errors="replace")) if text else b"pb_entry_" in head
+        if head.strip() and not ours:
+            raise ArgumentError(
+                f"`{shown(output.path)}` was not made by pullback, and would be overwritten",
+                hint="remove it first, or write to another file",
+            )
 
 
 def _check(jobs: Sequence[Job], as_json: bool) -> int:
@@ -299,9 +400,11 @@ def _check(jobs: Sequence[Job], as_json: bool) -> int:
     if as_json:
         print_json({"ok": not bad, "modules": [_facts(job, status, **more) for job, status, more in found]})
     else:
-        for job, status, more in bad:
-            told = f": line {more['line']} is {more['on_disk']!r}, not {more['now']!r}" if more else ""
-            click.echo(f"{status}: {shown(job.output)}{told}")
+        for _, status, more in bad:
+            told = ""
+            if "line" in more:
+                told = f": line {more['line']} is {more['on_disk']!r}, not {more['now']!r}"
+            click.echo(f"{status}: {more['file']}{told}")
         if bad:
             note("pullback: the same command without --check writes them")
         else:
@@ -310,17 +413,19 @@ def _check(jobs: Sequence[Job], as_json: bool) -> int:
 
 
 def _difference(job: Job) -> tuple[str, dict[str, Any]]:
-    """Whether a file is current, stale or missing; of a stale one the first line that differs."""
-    assert job.output is not None
-    if job.module.is_current(job.output):
-        return "current", {}
-    if not job.output.exists():
-        return "missing", {}
-    on_disk = job.output.read_bytes().decode("utf-8", errors="replace").split("\n")
-    for number, (old, new) in enumerate(zip_longest(on_disk, job.module.source.split("\n")), 1):
-        if old != new:
-            return "stale", {"line": number, "on_disk": old, "now": new}
-    return "stale", {}  # bytes that are no text
+    """Whether the files of a module are current, stale or missing: of the first that is not, the line that differs."""
+    for output in job.outputs:
+        status = output.status()
+        if status == "current":
+            continue
+        more: dict[str, Any] = {"file": shown(output.path)}
+        if status == "stale" and isinstance(output.content, str) and output.path.is_file():
+            on_disk = output.path.read_bytes().decode("utf-8", errors="replace").split("\n")
+            for number, (old, new) in enumerate(zip_longest(on_disk, output.content.split("\n")), 1):
+                if old != new:
+                    return status, more | {"line": number, "on_disk": old, "now": new}
+        return status, more
+    return "current", {}
 
 
 def imports_of(source: str) -> list[str]:
@@ -338,7 +443,10 @@ def imports_of(source: str) -> list[str]:
 def _facts(job: Job, status: str, **more: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {"output": None if job.output is None else shown(job.output), "status": status}
     facts["names"] = list(job.module.names)
-    facts["imports"] = imports_of(job.module.source)
+    facts["imports"] = job.imports
     if job.output is None:
-        facts["source"] = job.module.source
+        facts["source"] = job.source
+    elif job.module.c is not None:
+        facts["files"] = [shown(output.path) for output in job.outputs]
+        facts["left_to_numpy"] = job.left
     return {**facts, **more}

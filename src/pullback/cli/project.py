@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pullback.aot.shared import Build
 from pullback.errors import PullbackError
 
 if sys.version_info >= (3, 11):
@@ -61,6 +62,8 @@ class Listed:
     output: Path
     targets: tuple[Wanted, ...]
     readable: bool = False
+    native: Build | None = None
+    alone: bool = False  # C, and no module of Python
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +122,23 @@ def _project(root: Path, table: _Table) -> Project:
 
 
 def _module(root: Path, table: _Table) -> Listed:
-    table.only("output", "targets", "readable")
+    table.only("output", "targets", "readable", "native", "emit", "march", "cflags")
     output = table.get("output", str)
     targets = table.get("targets", list)
     if not targets:
         raise table.wrong("has no targets", 'targets = ["model.py:loss"]')
     wanted = tuple(_target(t, f"{table.place}, target {i}") for i, t in enumerate(targets, 1))
-    return Listed(root / output, wanted, table.get("readable", bool, False))
+    readable, native = table.get("readable", bool, False), table.get("native", bool, False)
+    emit, march, cflags = (table.get(key, str, "") for key in ("emit", "march", "cflags"))
+    if emit not in ("", "c"):
+        raise table.wrong(f"has emit = {emit!r}", 'the only one is emit = "c"')
+    if emit and (native or readable):
+        raise table.wrong("has emit, and native or readable", 'emit = "c" is C alone: keep one of them')
+    if (march or cflags) and not native:
+        raise table.wrong("has march or cflags without a library", "add native = true")
+    if output.endswith(".c") != bool(emit):
+        raise table.wrong(f"has the output {output!r}", 'a C text ends in .c, and has emit = "c"')
+    return Listed(root / output, wanted, readable, Build(march, cflags) if native else None, bool(emit))
 
 
 def _target(value: Any, place: str) -> Wanted:

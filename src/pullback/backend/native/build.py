@@ -116,7 +116,7 @@ def _headers(source: str) -> dict[str, str]:
     pending = list(_included(source))
     while pending:
         name = pending.pop()
-        text = None if name in found else _header(name)
+        text = None if name in found else header(name)
         if text is not None:
             found[name] = text
             pending += _included(text)
@@ -128,7 +128,7 @@ def _included(text: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=64)
-def _header(name: str) -> str | None:
+def header(name: str) -> str | None:
     """The text of a header of ours, if there is one of that name."""
     if "/" in name or "\\" in name:
         return None

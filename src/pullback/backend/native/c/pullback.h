@@ -8,10 +8,12 @@
 
 #define PB_ABI 1
 
+#ifndef PB_EXPORT
 #if defined(_WIN32)
 #define PB_EXPORT __declspec(dllexport)
 #else
 #define PB_EXPORT __attribute__((visibility("default")))
+#endif
 #endif
 
 /* Codes of dtypes. */
@@ -20,12 +22,14 @@ enum {
     PB_INT64 = 7, PB_UINT64 = 8, PB_FLOAT32 = 9, PB_FLOAT64 = 10, PB_COMPLEX64 = 11, PB_COMPLEX128 = 12
 };
 
-/* Codes of errors, in `pb_host.error`. */
+/* Codes of errors, in `pb_host.error`.  A header for people has them already. */
+#ifndef PB_ERROR_CODES
 enum {
     PB_INDEX_ERROR = 1, PB_VALUE_ERROR = 2, PB_ZERO_DIVISION_ERROR = 3, PB_OVERFLOW_ERROR = 4, PB_MEMORY_ERROR = 5,
     PB_UNBOUND_LOCAL_ERROR = 6, PB_ASSERTION_ERROR = 7, PB_TYPE_ERROR = 8, PB_HOST_ERROR = 9,
     PB_FLOATING_POINT_ERROR = 10
 };
+#endif
 
 /* An array.  Strides are in bytes; elements are aligned and in native byte order: the bridge has checked that.
    `handle` is the host's reference to the array that owns the memory: borrowed in what an entry is given, new in what

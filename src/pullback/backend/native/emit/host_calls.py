@@ -113,8 +113,13 @@ def taken(call: Call) -> bool:
     return pure and bool(call.targets) and kernel_of(call) is None and not isinstance(op.fn, Callee)
 
 
-def host_call(e: Emitter, call: Call) -> None:
-    """Call an operation of NumPy's.  Raises Untaken where an operand or a result is no array and no number."""
+def host_call(e: Emitter, call: Call, optional: bool = False) -> None:
+    """Call an operation of NumPy's; `optional`: there is C for it too, where there is no NumPy.
+
+    Raises Untaken where an operand or a result is no array and no number, and where C is to be alone.
+    """
+    if e.module.alone:
+        raise Untaken(f"`{call.op.numpy_path or call.op.name}`")
     passed = _Passed(e, borrows=call.op.numpy_path.startswith("np."))
     args = [passed.builder(x) for x in call.args]
     kwargs = {name: passed.builder(x) for name, x in call.kwargs}
@@ -125,7 +130,7 @@ def host_call(e: Emitter, call: Call) -> None:
         raise Untaken("a list made by NumPy")
     specs = tuple(_result(leaf) for leaf in leaves)
     fn = _function(call, args, kwargs, leaves, specs, quiet=e.module.quiet)
-    number = e.module.operation(Operation(fn, tuple(passed.specs), (OK, *specs)), call, e.loc)
+    number = e.module.operation(Operation(fn, tuple(passed.specs), (OK, *specs)), call, e.loc, optional)
     names = [name for t in call.targets for name in e.leaves(t)]
     with e.block(""):
         e.line(f"pb_arg pb_out[{len(specs) + 1}];")

@@ -123,7 +123,7 @@ class KernelEmitter:
                 self._add(f"static const {x.ctype} {self.name}_{x.name} = {x.reduction.identity()};")
         self._add(f"static const pb_role {self.name}_roles[] = {{")
         for x in self.operands:
-            tail = ""
+            tail = ", 0, 0, NULL"
             if x.reduction is not None:
                 mask = sum(1 << k for k in x.reduction.axes)
                 tail = f", {int(x.reduction.keepdims)}, {mask}, &{self.name}_{x.name}"

@@ -6,7 +6,8 @@ bufferise, fuse, emit.  Raises Untaken, with the reason and the place, where C c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ from pullback.styles.style import Anything, Array, Dim, Foreign, Scalar, Static
 
 HEADERS = ("pullback.h", "arrays.h", "kernels.h", "lists.h", "maths.h", "products.h", "selection.h")
 MAX_CONSTANT = 1000  # items of an array that is written into the C text
-_WORDS = [
+RESERVED = [
     "auto",
     "break",
     "case",
@@ -127,6 +128,8 @@ class Native:
     arguments  which leaf of which parameter each argument of the entry is
     results    the tree of results; each Var in it is a result of the entry, in order
     hosted     the operations that NumPy does inside, each with its place
+    calls      these operations as calls of the IR
+    needs      those of them that C cannot do without NumPy
     """
 
     source: str
@@ -135,17 +138,20 @@ class Native:
     results: tuple[Operand, ...]
     function: Function
     hosted: tuple[tuple[str, Loc], ...] = ()
+    calls: tuple[Call, ...] = ()
+    needs: tuple[tuple[str, Loc], ...] = ()
 
 
 @dataclass(slots=True)
 class ModuleEmitter:
-    """What the functions of a module share."""
+    """What the functions of a module share.  `alone`: there is no host that does operations."""
 
     places: list[Loc] = field(default_factory=list)
     _places: dict[Loc, int] = field(default_factory=dict)
     _kernels: dict[Kernel, tuple[str, Parts, bool]] = field(default_factory=dict)
     operations: list[Operation] = field(default_factory=list)
-    hosted: list[tuple[str, Loc]] = field(default_factory=list)
+    calls: list[tuple[Call, Loc, bool]] = field(default_factory=list)  # whether C could do it too
+    alone: bool = False
     helpers: set[str] = field(default_factory=set)  # names of the C functions that are there already
     constants: dict[int, tuple[ArrayRef, Any]] = field(default_factory=dict)
     quiet: bool = False  # in the reverse sweep, which warns of nothing
@@ -164,10 +170,10 @@ class ModuleEmitter:
             self.places.append(loc)
         return self._places[loc]
 
-    def operation(self, operation: Operation, call: Call, loc: Loc) -> int:
-        """The number of an operation that NumPy does."""
+    def operation(self, operation: Operation, call: Call, loc: Loc, optional: bool = False) -> int:
+        """The number of an operation that NumPy does; `optional`: C would do it where there is no NumPy."""
         self.operations.append(operation)
-        self.hosted.append((call.op.numpy_path or call.op.name, loc))
+        self.calls.append((call, loc, optional))
         return len(self.operations) - 1
 
     def constant(self, value: np.ndarray[Any, Any]) -> ArrayRef:
@@ -261,8 +267,48 @@ class ModuleEmitter:
 
 def emit_native(function: Function, *, in_place: bool = True) -> Native:
     """The C module of one function."""
-    fused = _fused(function, in_place)
-    module = ModuleEmitter(in_place=in_place)
+    source, (made,) = emit_entries([(function, function.name)], in_place=in_place)
+    return replace(made, source="\n".join([*(f'#include "{h}"' for h in HEADERS), "", source]))
+
+
+def emit_entries(
+    functions: Sequence[tuple[Function, str]], *, in_place: bool = True, alone: bool = False
+) -> tuple[str, list[Native]]:
+    """Functions as entries of one C module, without its includes: the text, and each entry under its name.
+
+    alone  no operation is left to a host
+    """
+    module = ModuleEmitter(in_place=in_place, alone=alone)
+    made = []
+    for function, name in functions:
+        first = len(module.calls)
+        made.append((*_entry(module, function, name), slice(first, len(module.calls))))
+    own = len(module.calls)
+    called = module.callees()
+    lines = [*module.definitions, *called]
+    for e, native, _ in made:
+        lines += _entry_text(e, native, bool(called))
+    return "\n".join(lines), [_with_calls(module, native, mine, own) for _, native, mine in made]
+
+
+def _with_calls(module: ModuleEmitter, native: Native, mine: slice, own: int) -> Native:
+    """An entry with what all of a module tell: its calls are `mine`, and those of callees, from `own` on."""
+    interface = replace(native.interface, places=tuple(module.places), operations=tuple(module.operations))
+    shown = [(call.op.numpy_path or call.op.name, loc, optional) for call, loc, optional in module.calls]
+    theirs = [*shown[mine], *shown[own:]]
+    return replace(
+        native,
+        interface=interface,
+        hosted=tuple((name, loc) for name, loc, _ in theirs),
+        calls=tuple(call for call, _, _ in module.calls),
+        needs=tuple((name, loc) for name, loc, optional in theirs if not optional),
+    )
+
+
+def _entry(module: ModuleEmitter, function: Function, name: str) -> tuple[Emitter, Native]:
+    """What an entry does, and what it is; callees that it calls are not emitted yet."""
+    fused = _fused(function, module.in_place)
+    module.quiet = False
     e = Emitter(module, _names(fused), unbound=maybe_unbound(fused))
     arguments = _arguments(fused)
     _unpack(e, arguments)
@@ -270,17 +316,14 @@ def emit_native(function: Function, *, in_place: bool = True) -> Native:
     _body(e, fused.body, results)
     e.require(fused.results)
     _results(e, results)
-    source = _text(module, e, fused.name, _is_tight(fused.body))
-    specs = tuple(_result_spec(v) for v in results)
-    given = _specs(arguments)
-    interface = Interface(fused.name, given, specs, tuple(module.places), tuple(module.operations))
-    return Native(source, interface, arguments, fused.results, fused, tuple(module.hosted))
+    interface = Interface(name, _specs(arguments), tuple(_result_spec(v) for v in results))
+    return e, Native("", interface, arguments, fused.results, fused)
 
 
 def _names(function: Function) -> Names:
     """Names for C: a parameter has the user's name, unless C has another use for it."""
-    names = assign_names(function, {}, _WORDS, reread=True)
-    taken = set(_WORDS) - {"x", "n"}  # which only temporaries avoid
+    names = assign_names(function, {}, RESERVED, reread=True)
+    taken = set(RESERVED) - {"x", "n"}  # which only temporaries avoid
     renamed = {name: names.unique(f"{name}_") for name in sorted(taken.intersection(names.of.values()))}
     names.of.update([(v, renamed[name]) for v, name in names.of.items() if name in renamed])
     return names
@@ -409,25 +452,24 @@ def _is_tight(body: Block) -> bool:
     return not all(any(isinstance(s, Call) and kernel_of(s) for s in statements(loop)) for loop in loops)
 
 
-def _text(module: ModuleEmitter, e: Emitter, name: str, tight: bool) -> str:
-    called = module.callees()
-    lines = [f'#include "{h}"' for h in HEADERS]
-    lines += ["", *module.definitions, *called]
-    kind = "" if tight else "PB_BRIEF "
-    lines.append(f"{kind}PB_EXPORT int32_t {name}(pb_host *host, const pb_arg *in, pb_arg *out) {{")
+def _entry_text(e: Emitter, native: Native, calls: bool) -> list[str]:
+    """The C function of an entry; `calls`: it may call others, which look how deep they are."""
+    kind = "" if _is_tight(native.function.body) else "PB_BRIEF "
+    lines = [
+        f"{kind}PB_EXPORT int32_t {native.interface.name}(pb_host *host, const pb_arg *in, pb_arg *out) {{"
+    ]
     lines.append("    int32_t failed = 0;")
     lines.append("    (void)in; (void)out;")
     lines.append("    const pb_pool pb_outer = pb_begin();")
-    if called:
+    if calls:
         lines += [
             "    const char *const pb_outer_base = pb_base;",
             "    pb_base = __builtin_frame_address(0);",
         ]
     lines += _framed(e)
-    if called:
+    if calls:
         lines.append("    pb_base = pb_outer_base;")
-    lines += ["    pb_end(host, pb_outer);", "    return failed;", "}", ""]
-    return "\n".join(lines)
+    return [*lines, "    pb_end(host, pb_outer);", "    return failed;", "}", ""]
 
 
 def _specs(arguments: tuple[Var, ...]) -> tuple[ArgSpec, ...]:

@@ -51,12 +51,12 @@ def _product(e: Emitter, call: Call, a: ArrayRef, b: ArrayRef) -> None:
         raise Untaken("a product of another dtype")
     rows = [f"{a.name}.n[0]"] if a.rank == 2 else []
     columns = [f"{b.name}.n[1]"] if b.rank == 2 else []
-    if not rows or not columns:
+    if not rows or not columns or e.module.alone:
         _small(e, call, a, b, rows, columns)
         return
     factors = " * ".join(["(double)1", *rows, *columns, f"{a.name}.n[{a.rank - 1}]"])
-    with e.block(f"if ({factors} > PB_LARGE_PRODUCT)", "} else {"):
-        host_call(e, call)
+    with e.block(f"if (host->call && {factors} > PB_LARGE_PRODUCT)", "} else {"):
+        host_call(e, call, optional=True)
     e.depth += 1
     _small(e, call, a, b, rows, columns)
     e.depth -= 1

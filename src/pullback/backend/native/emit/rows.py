@@ -88,7 +88,7 @@ class Row:
         self._add(
             f"PB_ONCE void {self.name}_row(int64_t pb_m, int64_t pb_n, char *const *pb_p, const int64_t *pb_s, const void *pb_c, void *pb_part) {{"
         )
-        self._add("    (void)pb_c; (void)pb_part;")
+        self._add("    (void)pb_s; (void)pb_c; (void)pb_part;")
         for k, x in enumerate(self.operands):
             self._add(f"    {'const ' if x.read else ''}char *{x.name} = pb_p[{k}];")
         for name, n in self.parts.numbers.items():
