@@ -8,7 +8,7 @@ the IR is verified where `PULLBACK_VERIFY` is set, printed where `PULLBACK_DUMP`
 
 and for the native target, which settles more before it derives, and fuses:
 
-    native/lengths, native/lengths/1.fold, ..., native/joint, native/joint/1.fold, ..., fused, c
+    native/lengths, native/lengths/1.fold, ..., native/joint, native/joint/1.fold, ..., native/plain, ..., fused, c
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from pullback.ir.pretty import pretty
 from pullback.ir.verify import verify
 from pullback.passes import optimize
 from pullback.passes.lengths import assume_lengths
+from pullback.passes.plain import checked, has_products, plain_products
 from pullback.transform.choose import Choices
 from pullback.transform.gradient import Request, callee_pair, joint, pair
 
@@ -83,7 +84,7 @@ class Compiled:
     chosen: Choices
     _generated: dict[tuple[str, bool], Generated] = field(default_factory=dict)
     _functions: dict[tuple[str, bool], Callable[..., Any]] = field(default_factory=dict)
-    _native: dict[str, Native | Untaken] = field(default_factory=dict)
+    _native: dict[tuple[str, bool], Native | Untaken] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -139,32 +140,36 @@ class Compiled:
         self._make_callees(self.chosen)
         return functions
 
-    def native(self, form: str) -> Native:
+    def native(self, form: str, guarded: bool = False) -> Native:
         """The C module of a form: "value_and_grad" alone as yet.  Raises Untaken where C cannot take it.
+
+        guarded  with strong zeros spelled out; else products are plain where that can be checked (`passes.plain`), and
+                 the entry ends with a FloatingPointError where a cotangent is not finite
 
         It shares nothing with what the other target makes, so that both may be made at once.
         """
-        if form not in self._native:
+        key = (form, guarded)
+        if key not in self._native:
             with failing_at(lambda: self.lowered.function.loc):
-                self._native[form] = self._made_native(form)
-        found = self._native[form]
+                self._native[key] = self._made_native(form, guarded)
+        found = self._native[key]
         if isinstance(found, Untaken):
             raise Untaken(found.reason, found.loc)
         return found
 
-    def _made_native(self, form: str) -> Native | Untaken:
+    def _made_native(self, form: str, guarded: bool) -> Native | Untaken:
         try:
-            made = self._emitted(form)
+            made = self._emitted(form, guarded)
         except Untaken as untaken:
             return untaken.at(self.lowered.function.loc)
         _tell("fused", lambda: pretty(made.function))
         _tell("c", lambda: made.source)
         return made
 
-    def _emitted(self, form: str) -> Native:
-        return emit_native(self.native_function(form), in_place=self.options.bufferize)
+    def _emitted(self, form: str, guarded: bool) -> Native:
+        return emit_native(self.native_function(form, guarded), in_place=self.options.bufferize)
 
-    def native_function(self, form: str) -> Function:
+    def native_function(self, form: str, guarded: bool = True) -> Function:
         """The optimised function of which a form's C is made.  Raises Untaken where there is none."""
         if form != "value_and_grad":
             raise Untaken("the primal and the pullback as functions of their own")
@@ -174,7 +179,19 @@ class Compiled:
         primal = _stage("native/lengths", assume_lengths(self.lowered.function), self.options)
         function = _stage("native/joint", joint(primal, self.request, chosen), self.options)
         self._make_callees(chosen)
-        return function
+        return function if guarded else self._plain(function)
+
+    def _plain(self, function: Function) -> Function:
+        """The function with plain products and the check of its cotangents, where there is one and it is of use."""
+        callees = reachable([function])
+        if not any(map(has_products, [function, *(c.body() for c in callees)])):
+            return function
+        made = checked(plain_products(function))
+        if made is None:
+            return function
+        for callee in callees:
+            callee.function = _stage("callee", plain_products(callee.body()), self.options)
+        return _stage("native/plain", made, self.options)
 
     def _make_callees(self, chosen: Choices) -> None:
         """The pairs of functions compiled apart that have been called so far, and those that these call."""

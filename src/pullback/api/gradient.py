@@ -140,7 +140,7 @@ class Gradient:
         buffers.keep_apart([(name, array) for name, _, array in arrays_of(variant, extended)])
         result: Any = MISS
         if not self.has_aux and quiet():  # what else is returned must not be in an array of the caller's
-            result = variant.promotion.into(buffers.arrays, extended)
+            result = variant.promotion.served(extended, buffers.arrays)
         if result is MISS:
             result = self._run(variant, extended)
         else:
@@ -198,9 +198,8 @@ class Gradient:
             value, residuals = variant.run("primal", values)
             self._check(value)
             return value, variant.pull(residuals, _one(value[0] if self.has_aux else value))
-        native = variant.promotion.run
-        if native is not None and quiet():
-            result: Any = native(*values)
+        if variant.promotion.run is not None and quiet():
+            result: Any = variant.promotion.served(values)
             if result is not MISS:
                 self._check(result[0])
                 return result  # type: ignore[no-any-return]

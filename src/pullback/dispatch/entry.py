@@ -143,19 +143,22 @@ class _Entry:
         """Statements that have compiled code serve, where it does; it looks at the arguments itself."""
         if not self.variant.promotion.possible:
             return []
+        promotion = self.bind(self.variant.promotion, "promotion")
         state, setting = self.bind(known, "known"), self.bind(now_set, "setting")
         settings = f"({setting}() is {state}.setting or {self.bind(quiet, 'quiet')}())"
         serves = ["_pb_native is not None", *self.called(), settings]
         return [
-            f"_pb_native = {self.bind(self.variant.promotion, 'promotion')}.run",
+            f"_pb_native = {promotion}.run",
             "try:",
             f"    _pb_hit = {_all([*serves, *self.constants, *self.fetched, *self.found, *self.parts])}",
             f"except {self.bind(MISSING, 'missing')}:",
             "    _pb_hit = False",
-            "if _pb_hit:",
+            "while _pb_hit:",
             f"    _pb_out = _pb_native({arguments})",
             f"    if _pb_out is not {self.bind(MISS, 'missed')}:",
             "        return _pb_out",
+            f"    _pb_hit, _pb_native = _pb_native, {promotion}.run",
+            "    _pb_hit = _pb_native is not None and _pb_native is not _pb_hit",  # it was compiled anew
         ]
 
     def run(self, arguments: str) -> list[str]:

@@ -67,6 +67,7 @@ class Promotion:
         "counting",
         "error",
         "form",
+        "guarded",
         "run",
         "spent",
         "status",
@@ -79,6 +80,7 @@ class Promotion:
         self.target = target_of(compiled.options)
         self.run: Callable[..., Any] | None = None
         self.bound: Any = None
+        self.guarded = False  # C has strong zeros spelled out: see `_failed`
         self.spent = 0.0
         self.status: Status = "waiting"
         self.error: NativeError | None = None  # why native does not serve
@@ -129,9 +131,9 @@ class Promotion:
     def compile(self) -> None:
         """Compile, and serve from now on; what stands against it is kept."""
         try:
-            native = self.compiled.native(self.form)
+            native = self.compiled.native(self.form, self.guarded)
             threads = self.compiled.options.threads or 0
-            run, self.bound = load(native, threads=threads, failed=self._failed)
+            run, bound = load(native, threads=threads, failed=self._failed)
         except Untaken as untaken:
             self._give_up(untaken_error(untaken))
         except NativeError as error:
@@ -142,19 +144,25 @@ class Promotion:
             reason = found.reason if isinstance(found, PullbackError) else str(found)
             self._give_up(NativeError(reason, loc=loc, hint=_WAY_OUT))
         else:
-            self._native = run
-            self.run = run if self.target == "native" else self._race
+            self._native, self.bound = run, bound
+            self.run = run if self.target == "native" or self._times else self._race
         self.status = "native" if self.run is not None else "numpy"
 
-    def into(self, buffers: tuple[Any, ...], values: Sequence[Any]) -> Any:
-        """A native call whose new arrays may be those of a tuple (see `bridge.bind`); MISS where NumPy serves."""
-        run, bound = self.run, self.bound
-        if run is None:
-            return MISS
+    def served(self, values: Sequence[Any], buffers: tuple[Any, ...] | None = None) -> Any:
+        """A native call, whose new arrays may be those of a tuple (see `bridge.bind`); MISS where NumPy serves."""
+        run = self.run
+        while run is not None:
+            result = run(*values) if buffers is None else self._into(run, buffers, values)
+            if result is not MISS or self.run is run:
+                return result
+            run = self.run  # it was compiled anew
+        return MISS
+
+    def _into(self, run: Callable[..., Any], buffers: tuple[Any, ...], values: Sequence[Any]) -> Any:
         if run == self._race:
             return run(*values)
-        into = partial(bound.into, buffers)
-        return into(*values) if run is bound else run(*values, _run=into)
+        entry = getattr(run, "into", None)  # where no driver stands before it
+        return entry(buffers, *values) if entry else run(*values, _run=partial(self.bound.into, buffers))
 
     def _race(self, *values: Any) -> Any:
         """A call that both run; native's result is returned."""
@@ -181,19 +189,36 @@ class Promotion:
     def _failed(
         self, code: int, line: int, detail: Sequence[int], message: str | None, pending: BaseException | None
     ) -> Any:
-        """A call ended with an error: NumPy serves it, and raises what is to be raised."""
+        """A call ended with an error: NumPy serves it, and raises what is to be raised.
+
+        A gradient that is not finite is no error: from then on strong zeros are spelled out in C too.
+        """
         if pending is not None and not isinstance(pending, Exception):
             raise pending
+        if ERRORS.get(code) is FloatingPointError:
+            self._spell_out()
+            return MISS
         now = self.bound.calls
         self._failures.append(now)
         often = len(self._failures) == TOO_MANY and now - self._failures[0] < RECENT
         if often and self.target == "auto":
-            places = self.compiled.native(self.form).interface.places
+            places = self.compiled.native(self.form, self.guarded).interface.places
             kind = type(pending) if pending is not None else ERRORS.get(code, Exception)
             loc = places[line] if 0 <= line < len(places) else NOWHERE
             text = f"{TOO_MANY} of its last {RECENT} calls ended in {kind.__name__}"
             self._give_up(NativeError(text, loc=loc))
         return MISS
+
+    def _spell_out(self) -> None:
+        """Compile again, with strong zeros; NumPy serves until that is there."""
+        with self._lock:
+            first, self.guarded = not self.guarded, True
+        if not first:
+            return
+        if self.target == "native":
+            self.compile()
+        elif submit(self.compile):
+            self.run = None
 
     def report(self) -> TargetReport:
         """What serves now, and why."""

@@ -261,6 +261,14 @@ def _check_length(x: Any, axis: int, other: Any, other_axis: int | None) -> None
 assume = Op("assume", _assume, lambda x, *_: x, Alias("view", (0,)))
 check_length = Op("check_length", _check_length, lambda *_: (), effect=True)  # the check alone; no targets
 
+
+def _check_finite(*numbers: Any) -> None:
+    if not all(map(np.isfinite, numbers)):
+        raise FloatingPointError("a gradient that is not finite")
+
+
+check_finite = Op("check_finite", _check_finite, lambda *_: (), effect=True)  # no targets
+
 # --------------------------------------------------------------------------------------------------- shapes
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from pullback.backend.native.emit.emitter import ASSERTION, TYPE_ERROR, Emitter
+from pullback.backend.native.emit.emitter import ASSERTION, FLOATING_POINT, TYPE_ERROR, Emitter
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import operand_style
 from pullback.ir.nodes import Call, Const
 from pullback.styles.style import Array, Scalar, Static, Style
 
+NOT_FINITE = "a gradient that is not finite: its products are to be done with strong zeros"
 _QUIET = ("ignore", "warn")
 
 
@@ -26,6 +27,12 @@ def raise_(e: Emitter, call: Call) -> None:
 def assert_(e: Emitter, call: Call) -> None:
     """`assert test`."""
     e.check(e.truth(call.args[0]), ASSERTION)
+
+
+def check_finite(e: Emitter, call: Call) -> None:
+    """Leave where a number is not finite: products with strong zeros are to be spelled out."""
+    texts = [e.number(x, np.dtype(np.float64)) for x in call.args]
+    e.check(" && ".join(f"{x} - {x} == 0" for x in texts), FLOATING_POINT, NOT_FINITE)
 
 
 def effect(e: Emitter, call: Call) -> None:

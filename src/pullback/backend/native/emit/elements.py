@@ -11,6 +11,7 @@ import numpy as np
 from pullback.backend.native.emit.element import Term, element, literal, loop_of, ufunc_of
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import ArrayLeaf, Number, c_type, leaves_of, operand_style
+from pullback.backend.native.emit.reals import Reals
 from pullback.backend.native.emit.scalars import selects, strong_zero
 from pullback.ir import core_ops as core
 from pullback.ir.kernel import Kernel
@@ -298,6 +299,7 @@ class Elements:
         self.parts = parts
         self.texts = texts  # how an item of an array parameter is read
         self.terms: dict[Var, Term] = {}
+        self.reals = Reals()
         self.lines: list[str] = []
         self.count = 0
 
@@ -323,6 +325,9 @@ class Elements:
         self.count += 1
         self.lines.append(f"const {c_type(leaf.dtype)} {name} = {term.to(leaf.dtype)};")
         self.terms[target] = Term(name, leaf.dtype)
+        real = self.reals.made(call, name, leaf.dtype)
+        if real:
+            self.lines.append(real)
 
     def _made(self, call: Call) -> Term:
         special = _SPECIAL.get(call.op.name)
@@ -355,7 +360,7 @@ class Elements:
         value = operand.value if isinstance(operand, Const) else None
         if isinstance(value, int | float | complex | np.generic):
             return literal(dtype.type(value) if dtype.kind != "b" else bool(value), dtype)
-        return self.term(operand).to(dtype)
+        return (self.reals.term(operand, dtype) or self.term(operand)).to(dtype)
 
     def of(self, var: Var, dtype: np.dtype[Any]) -> str:
         """A result's item."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pullback.backend.native.emit.module import ModuleEmitter
 
 INDEX_ERROR, VALUE_ERROR, ZERO_DIVISION, OVERFLOW, MEMORY, UNBOUND, ASSERTION, TYPE_ERROR, HOST = range(1, 10)
+FLOATING_POINT = 10
 INT64 = np.dtype(np.int64)
 FLAG = Number(np.dtype(np.bool_), True)
 _WORD = re.compile(r"[A-Za-z_]\w*")

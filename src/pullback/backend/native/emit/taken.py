@@ -37,7 +37,7 @@ HANDLERS: dict[str, Handler] = {
     "scale": scalars.scale, "accumulate": scalars.accumulate, "cast": scalars.cast, "number": scalars.number,
     "bool": scalars.truth, "not": scalars.negation,
     "shape": shapes.shape, "dim": shapes.dim, "joint_shape": shapes.joint_shape, "unbroadcast": shapes.unbroadcast,
-    "check_length": shapes.check_length,
+    "check_length": shapes.check_length, "check_finite": effects.check_finite,
     "copy": creation.copy, "same": creation.alias, "known": creation.alias,
     "np.zeros": creation.zeros, "np.ones": creation.ones, "np.empty": creation.zeros, "np.full": creation.full,
     "np.zeros_like": creation.zeros_like, "np.ones_like": creation.ones_like, "np.empty_like": creation.zeros_like,
