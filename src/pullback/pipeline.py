@@ -25,6 +25,7 @@ from typing import Any
 from pullback.analysis.effects import has_visible_effects
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.module import Native, emit_native
+from pullback.backend.native.pair import NativePair, emit_pair
 from pullback.backend.numpy.load import load
 from pullback.backend.numpy.module import Generated, emit_module
 from pullback.errors import failing_at
@@ -84,7 +85,7 @@ class Compiled:
     chosen: Choices
     _generated: dict[tuple[str, bool], Generated] = field(default_factory=dict)
     _functions: dict[tuple[str, bool], Callable[..., Any]] = field(default_factory=dict)
-    _native: dict[tuple[str, bool], Native | Untaken] = field(default_factory=dict)
+    _native: dict[tuple[str, bool], Native | NativePair | Untaken] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -115,19 +116,22 @@ class Compiled:
         key = (module, guarded)
         if key not in self._generated:
             with failing_at(lambda: self.lowered.function.loc):
-                functions = self.gradient_functions(module)
-                generated = emit_module(
-                    [*functions, *(c.body() for c in reachable(functions))],
-                    guarded=guarded,
-                    bufferize=self.options.bufferize,
-                    copy_residuals=self.options.copy_residuals and module == "pair",
-                    blocks=self.options.optimize and self.options.bufferize and not self.options.readable,
-                )
+                generated = self.printed(self.gradient_functions(module), guarded)
             for function in generated.functions:
                 _tell("bufferised", lambda made=function: pretty(made))  # type: ignore[misc]
             _tell("source", lambda: generated.source)
             self._generated[key] = generated
         return self._generated[key]
+
+    def printed(self, functions: tuple[Function, ...], guarded: bool = False) -> Generated:
+        """Gradient functions, the joint one or the pair, as a module for NumPy."""
+        return emit_module(
+            [*functions, *(c.body() for c in reachable(functions))],
+            guarded=guarded,
+            bufferize=self.options.bufferize,
+            copy_residuals=self.options.copy_residuals and len(functions) == 2,
+            blocks=self.options.optimize and self.options.bufferize and not self.options.readable,
+        )
 
     def gradient_functions(self, module: str) -> tuple[Function, ...]:
         """The gradient functions as optimised IR."""
@@ -141,45 +145,72 @@ class Compiled:
         return functions
 
     def native(self, form: str, guarded: bool = False) -> Native:
-        """The C module of a form: "value_and_grad" alone as yet.  Raises Untaken where C cannot take it.
+        """The C module of a form: "value_and_grad", "primal" or "pullback".  Raises Untaken where C cannot take it.
 
         guarded  with strong zeros spelled out; else products are plain where that can be checked (`passes.plain`), and
-                 the entry ends with a FloatingPointError where a cotangent is not finite
+                 the entry ends with a FloatingPointError where a cotangent is not finite.  The pair has them anyway
 
         It shares nothing with what the other target makes, so that both may be made at once.
         """
-        key = (form, guarded)
+        if form != "value_and_grad":
+            made = self.native_pair()
+            return made.primal if form == "primal" else made.pullback
+        found = self._found_native("joint", guarded)
+        assert isinstance(found, Native)
+        return found
+
+    def native_pair(self) -> NativePair:
+        """The C modules of primal and pullback, and what passes between.  Raises Untaken where C cannot take one."""
+        found = self._found_native("pair", True)
+        assert isinstance(found, NativePair)
+        return found
+
+    def _found_native(self, module: str, guarded: bool) -> Native | NativePair:
+        key = (module, guarded)
         if key not in self._native:
             with failing_at(lambda: self.lowered.function.loc):
-                self._native[key] = self._made_native(form, guarded)
+                self._native[key] = self._made_native(module, guarded)
         found = self._native[key]
         if isinstance(found, Untaken):
             raise Untaken(found.reason, found.loc)
         return found
 
-    def _made_native(self, form: str, guarded: bool) -> Native | Untaken:
+    def _made_native(self, module: str, guarded: bool) -> Native | NativePair | Untaken:
         try:
-            made = self._emitted(form, guarded)
+            made = self._emitted(module, guarded)
         except Untaken as untaken:
             return untaken.at(self.lowered.function.loc)
-        _tell("fused", lambda: pretty(made.function))
-        _tell("c", lambda: made.source)
+        for native in (made,) if isinstance(made, Native) else (made.primal, made.pullback):
+            _tell("fused", lambda made=native: pretty(made.function))  # type: ignore[misc]
+            _tell("c", lambda made=native: made.source)  # type: ignore[misc]
         return made
 
-    def _emitted(self, form: str, guarded: bool) -> Native:
-        return emit_native(self.native_function(form, guarded), in_place=self.options.bufferize)
+    def _emitted(self, module: str, guarded: bool) -> Native | NativePair:
+        in_place, copied = self.options.bufferize, self.options.copy_residuals
+        if module == "joint":
+            return emit_native(self.native_function("value_and_grad", guarded), in_place=in_place)
+        return emit_pair(*self.native_functions("pair"), in_place=in_place, copy_residuals=copied)
 
     def native_function(self, form: str, guarded: bool = True) -> Function:
         """The optimised function of which a form's C is made.  Raises Untaken where there is none."""
         if form != "value_and_grad":
-            raise Untaken("the primal and the pullback as functions of their own")
+            return self.native_functions("pair")[form == "pullback"]
+        (function,) = self.native_functions("joint")
+        return function if guarded else self._plain(function)
+
+    def native_functions(self, module: str) -> tuple[Function, ...]:
+        """The functions of which C is made: the joint one, or the pair.  Raises Untaken where there are none."""
         if self.has_effects:
             raise Untaken("a function that does more than compute")
         chosen = Choices(self.options.resolution)
         primal = _stage("native/lengths", assume_lengths(self.lowered.function), self.options)
-        function = _stage("native/joint", joint(primal, self.request, chosen), self.options)
+        if module == "joint":
+            functions: tuple[Function, ...] = (joint(primal, self.request, chosen),)
+        else:
+            functions = pair(primal, self.request, chosen)
+        functions = tuple(_stage(f"native/{module}", f, self.options) for f in functions)
         self._make_callees(chosen)
-        return function if guarded else self._plain(function)
+        return functions
 
     def _plain(self, function: Function) -> Function:
         """The function with plain products and the check of its cotangents, where there is one and it is of use."""

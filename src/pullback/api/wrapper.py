@@ -16,6 +16,7 @@ from pullback.api.pickling import by_name
 from pullback.api.representation import html_of
 from pullback.api.seeds import Shape, shape_of
 from pullback.dispatch.kept import kept_by
+from pullback.dispatch.pairs import NativePullback
 from pullback.dispatch.promotion import c_source
 from pullback.dispatch.shipped import Shipped, shipped
 from pullback.dispatch.tracebacks import brief, shortened
@@ -33,7 +34,7 @@ class Residuals:
 
     __slots__ = ("shape", "values", "variant")
 
-    def __init__(self, variant: Variant | Shipped, values: Any, shape: Shape) -> None:
+    def __init__(self, variant: Variant | NativePullback | Shipped, values: Any, shape: Shape) -> None:
         self.variant = variant
         self.values = values
         self.shape = shape
@@ -43,7 +44,7 @@ class Residuals:
 
     def __reduce__(self) -> Any:
         """The generated source, the values and what the cotangent must look like."""
-        return Residuals, (shipped(self.variant), self.values, self.shape)
+        return Residuals, (*shipped(self.variant, self.values), self.shape)
 
     def __copy__(self) -> Residuals:
         """Residuals with the same values."""
@@ -125,8 +126,8 @@ class Calls:
             )
         gradient = self._gradient(Given(len(args)) if argnums is None else argnums, has_aux, copy)
         variant, values = gradient.find(gradient.bind(args, kwargs))
-        value, residuals = variant.run("primal", values)
-        return value, Residuals(variant, residuals, shape_of(value[0] if has_aux else value))
+        value, residuals, puller = variant.forward(values)
+        return value, Residuals(puller, residuals, shape_of(value[0] if has_aux else value))
 
     @brief
     def pullback(self, residuals: Residuals, value_bar: Any) -> Any:

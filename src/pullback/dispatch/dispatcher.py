@@ -18,6 +18,7 @@ from pullback.dispatch.collector import paused
 from pullback.dispatch.kept import kept_by
 from pullback.dispatch.keys import key_of, outside_key
 from pullback.dispatch.outside import Outside, Root, Watch, callables_of
+from pullback.dispatch.pairs import PairPromotion
 from pullback.dispatch.promotion import Promotion
 from pullback.dispatch.tracebacks import PACKAGE
 from pullback.dispatch.variants import Variant
@@ -146,8 +147,8 @@ class Dispatcher:
         params = [p.name for p in compiled.lowered.function.params]
         written = tuple(i for i, name in enumerate(params) if name in compiled.lowered.written)
         keys = tuple(outside_key(o.fetch(values)) for o in outside)
-        promotion = Promotion(compiled)
-        return Variant(compiled, outside, keys, tuple(watches), now, written, compiled.has_effects, promotion)
+        targets = Promotion(compiled), PairPromotion(compiled)
+        return Variant(compiled, outside, keys, tuple(watches), now, written, compiled.has_effects, *targets)
 
     def _make_room(self) -> None:
         if len(self._variants) <= MAX_SIGNATURES:

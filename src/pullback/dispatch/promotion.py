@@ -131,9 +131,7 @@ class Promotion:
     def compile(self) -> None:
         """Compile, and serve from now on; what stands against it is kept."""
         try:
-            native = self.compiled.native(self.form, self.guarded)
-            threads = self.compiled.options.threads or 0
-            run, bound = load(native, threads=threads, failed=self._failed)
+            run, bound = self._load()
         except Untaken as untaken:
             self._give_up(untaken_error(untaken))
         except NativeError as error:
@@ -147,6 +145,11 @@ class Promotion:
             self._native, self.bound = run, bound
             self.run = run if self.target == "native" or self._times else self._race
         self.status = "native" if self.run is not None else "numpy"
+
+    def _load(self) -> tuple[Callable[..., Any], Any]:
+        """The compiled function, and its entry."""
+        native = self.compiled.native(self.form, self.guarded)
+        return load(native, threads=self.compiled.options.threads or 0, failed=self._failed)
 
     def served(self, values: Sequence[Any], buffers: tuple[Any, ...] | None = None) -> Any:
         """A native call, whose new arrays may be those of a tuple (see `bridge.bind`); MISS where NumPy serves."""
@@ -179,12 +182,15 @@ class Promotion:
             return MISS
         self._times.append((middle - start, perf_counter() - middle))
         if len(self._times) >= RACES:
-            mine, other = (min(times) for times in zip(*self._times, strict=True))
-            if mine <= SLOWER * other:
-                self.run = native
-            elif self.status == "native":
-                self._give_up(NativeError(f"C took {mine:.2g} s for a call, NumPy {other:.2g} s"))
+            self._decide(*map(min, zip(*self._times, strict=True)))
         return result
+
+    def _decide(self, mine: float, other: float) -> None:
+        """The end of the races."""
+        if mine <= SLOWER * other:
+            self.run = self._native
+        elif self.status == "native":
+            self._give_up(NativeError(f"C took {mine:.2g} s for a call, NumPy {other:.2g} s"))
 
     def _failed(
         self, code: int, line: int, detail: Sequence[int], message: str | None, pending: BaseException | None
@@ -193,11 +199,10 @@ class Promotion:
 
         A gradient that is not finite is no error: from then on strong zeros are spelled out in C too.
         """
-        if pending is not None and not isinstance(pending, Exception):
-            raise pending
+        left = raised(pending)
         if ERRORS.get(code) is FloatingPointError:
             self._spell_out()
-            return MISS
+            return left
         now = self.bound.calls
         self._failures.append(now)
         often = len(self._failures) == TOO_MANY and now - self._failures[0] < RECENT
@@ -207,7 +212,7 @@ class Promotion:
             loc = places[line] if 0 <= line < len(places) else NOWHERE
             text = f"{TOO_MANY} of its last {RECENT} calls ended in {kind.__name__}"
             self._give_up(NativeError(text, loc=loc))
-        return MISS
+        return left
 
     def _spell_out(self) -> None:
         """Compile again, with strong zeros; NumPy serves until that is there."""
@@ -233,6 +238,13 @@ class Promotion:
     def _give_up(self, error: NativeError) -> None:
         self.error = error
         self.run, self.counting, self.status = None, False, "numpy"
+
+
+def raised(pending: BaseException | None) -> Any:
+    """MISS; but what is no error (an interrupt) is raised where it came from."""
+    if pending is not None and not isinstance(pending, Exception):
+        raise pending
+    return MISS
 
 
 def c_source(compiled: Compiled) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 
 from pullback.backend.numpy.load import load
 from pullback.backend.numpy.module import Generated
-from pullback.dispatch.variants import Variant, pulled
+from pullback.dispatch.pairs import NativePullback, pulled
+from pullback.dispatch.variants import Variant
 
 
 @dataclass(slots=True)
@@ -35,13 +36,20 @@ class Shipped:
         return pulled(self.function, residuals, seed)
 
 
-def shipped(variant: Variant | Shipped) -> Shipped:
-    """The pullback of a variant as text.  Raises PicklingError where it is no text but an interpreter's."""
+def shipped(variant: Variant | NativePullback | Shipped, residuals: Any) -> tuple[Shipped, Any]:
+    """What pulls residuals back as text, and the residuals that the text takes.
+
+    Raises PicklingError where it is no text but an interpreter's.
+    """
     if isinstance(variant, Shipped):
-        return variant
+        return variant, residuals
     if variant.compiled.options.debug:
         raise pickle.PicklingError(
             f"residuals of `{variant.name}` under debug=True cannot be pickled; compile it without debug=True"
         )
-    made = [variant.compiled.generated("pullback", guarded) for guarded in (False, True)]
-    return Shipped(variant.name, tuple((g.source, g.namespace) for g in made))
+    if isinstance(variant, NativePullback):
+        residuals = variant.restore(residuals)
+        made = [variant.generated(guarded) for guarded in (False, True)]
+    else:
+        made = [variant.compiled.generated("pullback", guarded) for guarded in (False, True)]
+    return Shipped(variant.name, tuple((g.source, g.namespace) for g in made)), residuals

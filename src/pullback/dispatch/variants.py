@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from pullback.backend.native.bridge import MISS
 from pullback.dispatch.collector import paused
 from pullback.dispatch.debug import debug_function
-from pullback.dispatch.finite import finite
+from pullback.dispatch.floating import quiet
 from pullback.dispatch.keys import outside_key
 from pullback.dispatch.notes import note_place
 from pullback.dispatch.outside import MISSING, Outside, Watch
+from pullback.dispatch.pairs import NativePullback, PairPromotion, pulled
 from pullback.dispatch.promotion import Promotion
 from pullback.ir.nodes import Param
 from pullback.pipeline import Compiled
@@ -34,6 +36,7 @@ class Variant:
     written: tuple[int, ...]
     effects: bool  # the function does more than compute: it may run once only
     promotion: Promotion  # of its value and gradient to the native target
+    pair: PairPromotion  # of its primal and its pullback
     scalar: bool | None = (
         None  # its result is a real scalar: proved, to be looked at in each call; None: not asked yet
     )
@@ -103,12 +106,23 @@ class Variant:
         except Exception:
             return None
 
+    def forward(self, values: Sequence[Any]) -> tuple[Any, Any, Variant | NativePullback]:
+        """The value of a call, its residuals, and what pulls these back."""
+        pair = self.pair
+        pair.insist()
+        if pair.run is not None and quiet():
+            found: Any = pair.run(*values)
+            if found is not MISS:
+                assert pair.puller is not None
+                return (*found, pair.puller)
+        if not pair.counting:
+            return (*self.run("primal", values), self)
+        self.function("primal")
+        return (*pair.timed(self.run, ("primal", values)), self)
+
     def pull(self, residuals: Any, seed: Any) -> Any:
         """Run the pullback; again with strong zeros spelled out where a cotangent is not finite."""
-        return pulled(self.function, residuals, seed)
-
-
-def pulled(function: Callable[[str, bool], Callable[..., Any]], residuals: Any, seed: Any) -> Any:
-    """The cotangents by `function(form, guarded)`, the plain one and, where it must be, the guarded one."""
-    bars = function("pullback", False)(residuals, seed)
-    return bars if finite(bars) else function("pullback", True)(residuals, seed)
+        if not self.pair.counting or self.effects:
+            return pulled(self.function, residuals, seed)
+        self.function("pullback")
+        return self.pair.timed(pulled, (self.function, residuals, seed))

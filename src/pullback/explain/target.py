@@ -68,6 +68,7 @@ class TargetReport:
     untaken   what C does not take
     hosted    what C has NumPy do, in the middle of it
     fused     what runs as one loop in C
+    pair      what of the primal and the pullback, as functions of their own, C does not take
     bridge    how C is called: "extension" or "ctypes"; "" where it is not
     compiler  what compiled it; "" where nothing has been compiled
     """
@@ -80,11 +81,14 @@ class TargetReport:
     fused: tuple[KernelReport, ...] = ()
     bridge: str = ""
     compiler: str = ""
+    pair: tuple[UntakenReport, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The same as dicts, lists and texts."""
         plain = ("asked", "serves", "reason", "bridge", "compiler")
-        rows = {name: [asdict(x) for x in getattr(self, name)] for name in ("untaken", "hosted", "fused")}
+        rows = {
+            name: [asdict(x) for x in getattr(self, name)] for name in ("untaken", "hosted", "fused", "pair")
+        }
         return {**{name: getattr(self, name) for name in plain}, **rows}
 
     def lines(self) -> list[str]:
@@ -96,6 +100,8 @@ class TargetReport:
         elif self.reason:
             head += f"; {self.reason}"
         lines = [head, *(f"  {u}" for u in self.untaken)]
+        if self.pair and not self.untaken:
+            lines += ["primal and pullback stay with NumPy; C does not take", *(f"  {u}" for u in self.pair)]
         if self.hosted:
             lines += ["done by NumPy, called from C:", *(f"  {h}" for h in self.hosted)]
         if self.fused:
@@ -114,6 +120,7 @@ class _Found:
     untaken: list[UntakenReport] = field(default_factory=list)
     hosted: list[HostedReport] = field(default_factory=list)
     fused: list[KernelReport] = field(default_factory=list)
+    pair: list[UntakenReport] = field(default_factory=list)
     reason: str = ""
 
 
@@ -137,7 +144,7 @@ def target_report(
         reason = found.reason or (waits if error is None else _in_one_line(error))
     how, compiler = (bridge.kind(), toolchain.find().version) if serves == "native" else ("", "")
     lists = tuple(found.untaken), tuple(found.hosted), tuple(found.fused)
-    return TargetReport(asked, serves, reason, *lists, how, compiler)
+    return TargetReport(asked, serves, reason, *lists, how, compiler, tuple(found.pair))
 
 
 def _found(compiled: Compiled) -> _Found:
@@ -157,7 +164,19 @@ def _found(compiled: Compiled) -> _Found:
             found.fused.append(
                 KernelReport(kernel.name, where.line, kernel.operations, kernel.space, where.file)
             )
+    found.pair += _pair(compiled)
     return found
+
+
+def _pair(compiled: Compiled) -> list[UntakenReport]:
+    """What of the primal and the pullback C does not take."""
+    try:
+        compiled.native_pair()
+    except Untaken as untaken:
+        return [_untaken(untaken.reason, untaken.loc)]
+    except Exception as error:
+        return [UntakenReport(0, str(error).splitlines()[0])]
+    return []
 
 
 def _untaken(reason: str, loc: Loc) -> UntakenReport:

@@ -50,6 +50,11 @@ def settle_assumed(function: Function) -> Function:
     return _Settled().function(function)
 
 
+def drop_assumed(function: Function) -> Function:
+    """The function without checks: for one that runs on what has passed them."""
+    return _Settled(checks=False).function(function)
+
+
 # -------------------------------------------------------------------------------------------------- what meets
 
 
@@ -337,11 +342,15 @@ class _Restyled:
 
 
 class _Settled(Rewriter):
-    """Takes `assume` out and leaves the check."""
+    """Takes `assume` out and leaves the check, or not."""
+
+    def __init__(self, checks: bool = True) -> None:
+        super().__init__()
+        self.checks = checks
 
     def call(self, call: Call) -> Call | None:
         """A check; the array is what it was."""
         if call.op is not core.assume:
             return call
         self.mapping[call.targets[0]] = call.args[0]
-        return Call((), core.check_length, call.args, (), call.loc)
+        return Call((), core.check_length, call.args, (), call.loc) if self.checks else None

@@ -10,20 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from pullback.backend.native.bridge import MISS
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.module import Native
 from pullback.ir.nodes import ABSENT, UNDEF, Const, Operand, Pack, Var
 from pullback.ir.walk import variables
 from pullback.runtime import build
+from pullback.styles.style import Scalar
 
 
-def driver(native: Native, run: Callable[..., Any]) -> Callable[..., Any]:
+def driver(native: Native, run: Callable[..., Any], any_float: bool = False) -> Callable[..., Any]:
     """A function of all parameters that gives the results of `run`, the entry, as a function gives them; or its MISS.
+
+    any_float  floats may be Python's or NumPy's, whichever the entry takes
 
     Raises Untaken for a result that cannot be put together.
     """
-    return run if _is_plain(native) else _Driver(native).function(run)
+    return run if _is_plain(native) and not any_float else _Driver(native, any_float).function(run)
 
 
 def _is_plain(native: Native) -> bool:
@@ -37,11 +42,20 @@ def _is_plain(native: Native) -> bool:
     )
 
 
+def _as_pythons(value: Any) -> Any:
+    return float(value) if type(value) is np.float64 else value
+
+
+def _as_numpys(value: Any) -> Any:
+    return np.float64(value) if type(value) is float else value
+
+
 class _Driver:
     """Collects the text of a driver, and the objects that it names."""
 
-    def __init__(self, native: Native) -> None:
+    def __init__(self, native: Native, any_float: bool) -> None:
         self.names: dict[str, Any] = {"_build": build, "_MISS": MISS}
+        self.any_float = any_float
         self.places: dict[Var, str] = {}  # the expressions that give the leaves of parameters
         for i, param in enumerate(native.function.params):
             self.take_apart(param.tree, f"p{i}")
@@ -52,7 +66,7 @@ class _Driver:
         """The function."""
         native = self.native
         params = ", ".join(f"p{i}" for i in range(len(native.function.params)))
-        arguments = ", ".join(self.places[v] for v in native.arguments)
+        arguments = ", ".join(map(self.argument, native.arguments))
         given = sum(1 for tree in native.results for _ in variables(tree))
         names = "".join(f"r{k}, " for k in range(given))
         built = [self.build(tree) for tree in native.results]
@@ -69,6 +83,13 @@ class _Driver:
         exec(compile("\n".join(lines), f"<pullback driver of {native.interface.name}>", "exec"), self.names)
         made: Callable[..., Any] = self.names["driver"]
         return made
+
+    def argument(self, var: Var) -> str:
+        """The expression of an argument of the entry."""
+        style, text = var.style, self.places[var]
+        if self.any_float and isinstance(style, Scalar) and style.dtype == np.float64:
+            return f"{self.bind(_as_pythons if style.weak else _as_numpys)}({text})"
+        return text
 
     def bind(self, value: Any) -> str:
         """A name for an object."""

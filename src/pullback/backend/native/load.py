@@ -14,18 +14,23 @@ from pullback.backend.native.emit.module import Native
 
 
 def load(
-    native: Native, *, threads: int = 0, failed: Callable[..., Any] | None = None
+    native: Native,
+    *,
+    threads: int = 0,
+    failed: Callable[..., Any] | None = None,
+    any_float: bool = False,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The function of a module, which returns MISS for arguments that its entry does not take; and the entry.
 
-    threads  the most it may use; 0 is all cores
-    failed   see `bridge.bind`
+    threads    the most it may use; 0 is all cores
+    failed     see `bridge.bind`
+    any_float  floats may be Python's or NumPy's, whichever the entry takes
 
     Raises NoCompiler or BuildFailed.
     """
     library = shared_library(native.source, name=native.interface.name)
     entry = bridge.bind(library, native.interface, threads=threads, failed=failed)
-    function = driver(native, entry)
+    function = driver(native, entry, any_float)
     return (_without_warnings(function) if native.hosted else function), entry
 
 

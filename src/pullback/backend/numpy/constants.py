@@ -64,6 +64,8 @@ class Globals:
         self._taken = self._functions | set(RUNTIME) | {"np", "math"} | _hints(functions) | set(taken)
         for builtin in sorted(self._params.intersection(SYNTAX_BUILTINS)):
             self.builtin(builtin)
+        for helper in sorted(self._params.intersection(RUNTIME)):
+            self.helper(helper)
         for function in functions:
             self._prepare(function)
         self.runtime.clear()  # what is printed in the end says what to import

@@ -229,12 +229,13 @@ class ModuleEmitter:
 
     def number_of(self, leaf: ListLeaf) -> int:
         """A number for the struct of a list's items; none is 0."""
-        return int(self.item_type(leaf).removeprefix("pb_item")) + 1
+        self.item_type(leaf)
+        return list(self._structs).index(leaf) + 1
 
     def item_type(self, leaf: ListLeaf) -> str:
         """The struct of a list's items."""
         if leaf not in self._structs:
-            name = f"pb_item{len(self._structs)}"
+            name = f"pb_item{len(self._structs)}_t"  # temporaries end in a number
             self._structs[leaf] = name
             fields = " ".join(declared_items(leaf)) or "char f0;"
             self.definitions.append(f"typedef struct {name} {{ {fields} }} {name};")
@@ -265,24 +266,30 @@ class ModuleEmitter:
         return f"{name}_{what}" if any(not isinstance(x, Number) for x in leaf.items) else "NULL"
 
 
-def emit_native(function: Function, *, in_place: bool = True) -> Native:
-    """The C module of one function."""
-    source, (made,) = emit_entries([(function, function.name)], in_place=in_place)
+def emit_native(function: Function, *, in_place: bool = True, copy_residuals: bool = False) -> Native:
+    """The C module of one function.  copy_residuals: see `bufferize`."""
+    named = [(function, function.name)]
+    source, (made,) = emit_entries(named, in_place=in_place, copy_residuals=copy_residuals)
     return replace(made, source="\n".join([*(f'#include "{h}"' for h in HEADERS), "", source]))
 
 
 def emit_entries(
-    functions: Sequence[tuple[Function, str]], *, in_place: bool = True, alone: bool = False
+    functions: Sequence[tuple[Function, str]],
+    *,
+    in_place: bool = True,
+    copy_residuals: bool = False,
+    alone: bool = False,
 ) -> tuple[str, list[Native]]:
     """Functions as entries of one C module, without its includes: the text, and each entry under its name.
 
-    alone  no operation is left to a host
+    copy_residuals  see `bufferize`
+    alone           no operation is left to a host
     """
     module = ModuleEmitter(in_place=in_place, alone=alone)
     made = []
     for function, name in functions:
         first = len(module.calls)
-        made.append((*_entry(module, function, name), slice(first, len(module.calls))))
+        made.append((*_entry(module, function, name, copy_residuals), slice(first, len(module.calls))))
     own = len(module.calls)
     called = module.callees()
     lines = [*module.definitions, *called]
@@ -305,10 +312,12 @@ def _with_calls(module: ModuleEmitter, native: Native, mine: slice, own: int) ->
     )
 
 
-def _entry(module: ModuleEmitter, function: Function, name: str) -> tuple[Emitter, Native]:
+def _entry(
+    module: ModuleEmitter, function: Function, name: str, copy_residuals: bool
+) -> tuple[Emitter, Native]:
     """What an entry does, and what it is; callees that it calls are not emitted yet."""
-    fused = _fused(function, module.in_place)
-    module.quiet = False
+    fused = _fused(function, module.in_place, copy_residuals)
+    module.quiet = fused.kind == "pullback"
     e = Emitter(module, _names(fused), unbound=maybe_unbound(fused))
     arguments = _arguments(fused)
     _unpack(e, arguments)
@@ -329,8 +338,9 @@ def _names(function: Function) -> Names:
     return names
 
 
-def _fused(function: Function, in_place: bool) -> Function:
-    done = bufferize(settle_dtypes(settle_assumed(drop_known(function))), in_place=in_place).function
+def _fused(function: Function, in_place: bool, copy_residuals: bool = False) -> Function:
+    settled = settle_dtypes(settle_assumed(drop_known(function)))
+    done = bufferize(settled, in_place=in_place, copy_residuals=copy_residuals).function
     return fuse(done, single=True, sums_overlap=True)
 
 

@@ -16,6 +16,7 @@ from pullback.backend.native.emit import (
     lists,
     loose,
     products,
+    saving,
     scalars,
     scans,
     shapes,
@@ -54,6 +55,7 @@ HANDLERS: dict[str, Handler] = {
     "effect": effects.effect, "format": effects.text,
     "min": builtins.least, "max": builtins.greatest, "int": builtins.integer, "round": builtins.rounded,
     "divmod": builtins.divmod_,
+    "pack_saved": saving.pack, "unpack_saved": saving.unpack,
     "list_append": lists.append, "list_get": lists.get, "list_len": lists.length,
     "np.dot": products.dot, "@": products.dot, "np.matmul": products.dot, "np.vdot": products.vdot,
     **dict.fromkeys(
