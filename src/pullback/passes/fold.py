@@ -2,6 +2,7 @@
 
     %n: int = 2 + 3                  every read of %n reads 5
     if True: ... else: ...           only the branch that is taken
+    np.sum(%x, axis=(0, 1))          the axes are one constant
 
 Folded are pure calls on constants whose result is a plain Python number, text or truth value, lengths that the style
 knows, tests, and loops over an empty range.  A call that raises or warns stays where it is.  Arithmetic on the user's
@@ -11,12 +12,26 @@ run-time values is never changed.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pullback.ir import core_ops as core
-from pullback.ir.nodes import UNDEF, Block, Call, Const, For, Function, If, Operand, Range, Stmt, While
+from pullback.ir.nodes import (
+    UNDEF,
+    Block,
+    Call,
+    Const,
+    For,
+    Function,
+    If,
+    Operand,
+    Pack,
+    Range,
+    Stmt,
+    While,
+)
 from pullback.passes.rewrite import Rewriter
 from pullback.styles.style import Scalar
 
@@ -49,7 +64,7 @@ class _Fold(Rewriter):
         if value is _NONE:
             value = _computed(call)
         if value is _NONE:
-            return call
+            return _with_axes(call)
         self.mapping[call.targets[0]] = Const(value)
         return None
 
@@ -77,6 +92,21 @@ class _Fold(Rewriter):
             return False
         start, stop, step = (x.value for x in bounds if isinstance(x, Const))
         return step != 0 and len(range(start, stop, step)) == 0
+
+
+def _with_axes(call: Call) -> Call:
+    """Axes told one by one, `axis=(0, 1)`, as one constant."""
+    if not any(name == "axis" and isinstance(x, Pack) for name, x in call.kwargs):
+        return call
+    return replace(
+        call, kwargs=tuple((name, _constant(x) if name == "axis" else x) for name, x in call.kwargs)
+    )
+
+
+def _constant(operand: Operand) -> Operand:
+    items = operand.items if isinstance(operand, Pack) and operand.kind == "tuple" else ()
+    values = [x.value for x in items if isinstance(x, Const) and type(x.value) is int]
+    return Const(tuple(values)) if values and len(values) == len(items) else operand
 
 
 def _known_length(call: Call) -> Any:

@@ -17,6 +17,8 @@
     accumulate(zeros(shape), unbroadcast(b, shape))   unbroadcast(b, shape)
     2.0 * (1 / n), in a cotangent            2.0 / n
 
+and what is in `arrays.py`.
+
 Only operations that the reverse sweep emits are touched (and what it negates); the user's own arithmetic stays as it
 is.  "The same" is equality of numbers: the sign of a zero and the last bit of a subnormal number may differ.
 """
@@ -34,10 +36,11 @@ from pullback.ir.builder import infer
 from pullback.ir.core_ops import OPERATORS, style_of
 from pullback.ir.nodes import Call, Const, Function, Op, Operand, Pack, Var
 from pullback.ir.walk import block_ends, own_operands, statements, variables_in
+from pullback.passes.arrays import fits, sum_of_one_number, transpose
 from pullback.passes.rewrite import Rewriter
 from pullback.rules.registry import op_of
 from pullback.styles.join import below
-from pullback.styles.style import Array, Scalar, Style, Tup, numeric
+from pullback.styles.style import Array, Scalar, Tup, numeric
 
 Outcome: TypeAlias = Call | Operand
 _MINUS = OPERATORS["u-"]
@@ -60,13 +63,21 @@ def simplify(function: Function) -> Function:
       %t_bar: f64 = 2.0 * %b
       %x_bar: f64[n] = scale(%t_bar, %x)
     """
-    return _Simplify(function).function(function)
+    return Simplify(function).function(function)
 
 
 Kwargs: TypeAlias = tuple[tuple[str, Operand], ...]
 
 
-class _Simplify(Rewriter):
+class Simplify(Rewriter):
+    """The walk.
+
+    made      the calls so far, by what they make
+    reversed  what the reverse sweep makes
+    reads     how often a call reads a value
+    buffers   what is returned, carried on or written into
+    """
+
     def __init__(self, function: Function) -> None:
         super().__init__()
         self.made: dict[Var, Call] = {}
@@ -141,56 +152,46 @@ def _is_zero(operand: Operand) -> bool:
     return isinstance(operand, Const) and type(operand.value) in (int, float) and operand.value == 0
 
 
-def _fits(found: Style, call: Call) -> bool:
-    """Whether a value of a style may stand for a call's result: same dtype, rank, axes, and kind of scalar."""
-    a, b = numeric(found), numeric(call.targets[0].style)
-    if isinstance(a, Array) and isinstance(b, Array):
-        return a.dtype == b.dtype and a.dtype is not None and a.axes == b.axes and a.axes is not None
-    if isinstance(a, Scalar) and isinstance(b, Scalar):
-        return a.dtype == b.dtype and a.dtype is not None and (a.weak is b.weak or b.weak is None)
-    return False
-
-
-def _scale(walk: _Simplify, call: Call) -> Outcome:
+def _scale(walk: Simplify, call: Call) -> Outcome:
     bar, partial = call.args
-    if _is_one(partial) and _fits(style_of(bar), call):
+    if _is_one(partial) and fits(style_of(bar), call):
         return bar
-    if _is_one(bar) and _fits(style_of(partial), call) and _shareable(walk, call):
+    if _is_one(bar) and fits(style_of(partial), call) and _shareable(walk, call):
         return walk.renamed(partial, call)  # one is not zero: the strong-zero product is the plain one
     spread = walk.spread(bar)
     if spread is not None:
         (style,) = infer(core.scale, (spread.args[0], partial), {})
-        if _fits(style, call):
+        if fits(style, call):
             return replace(call, args=(spread.args[0], partial))
         if isinstance(numeric(style_of(partial)), Scalar):
             return _spread_later(walk, call, spread, core.scale, spread.args[0], partial)
     minus = walk.call_of(partial, _MINUS)
     if minus is not None:
         (style,) = infer(core.scale, (bar, minus.args[0]), {})
-        if _fits(style, call):
+        if fits(style, call):
             hint, kwargs = call.targets[0].hint, call.kwargs
             product = walk.emit(call, core.scale, bar, minus.args[0], hint=hint, kwargs=kwargs)
             return replace(call, op=_MINUS, args=(product,), kwargs=())
     return _select(walk, call)
 
 
-def _spread_later(walk: _Simplify, call: Call, spread: Call, op: Op, *args: Operand) -> Call:
+def _spread_later(walk: Simplify, call: Call, spread: Call, op: Op, *args: Operand) -> Call:
     """An operation on what was broadcast, done before it is."""
     (style,) = infer(op, args, {})
     (spread_style,) = infer(spread.op, (Var("bar", style), spread.args[1]), {})
-    if not _fits(spread_style, call):
+    if not fits(spread_style, call):
         return call
     bar = walk.emit(call, op, *args)
     return replace(call, op=spread.op, args=(bar, spread.args[1]), kwargs=())
 
 
-def _shareable(walk: _Simplify, call: Call) -> bool:
+def _shareable(walk: Simplify, call: Call) -> bool:
     """Whether the result of a call may be one of its operands: a number, or an array that is only read."""
     (target,) = call.targets
     return isinstance(numeric(target.style), Scalar) or target not in walk.buffers
 
 
-def _select(walk: _Simplify, call: Call) -> Call:
+def _select(walk: Simplify, call: Call) -> Call:
     """Multiply inside a select: one select a chain, and no product with what is not selected."""
     bar, partial = call.args
     made = walk.made.get(bar) if isinstance(bar, Var) else None
@@ -202,27 +203,27 @@ def _select(walk: _Simplify, call: Call) -> Call:
     (style,) = infer(core.scale, (chosen, partial), {})
     product = Var("t_bar", style)
     (selected,) = infer(made.op, (test, product, other), {})
-    if not _fits(selected, call) or not _fits(style, call):
+    if not fits(selected, call) or not fits(style, call):
         return call
     inner = walk.emit(call, core.scale, chosen, partial, kwargs=call.kwargs)
     return replace(call, op=made.op, args=(test, inner, other), kwargs=())
 
 
-def _accumulate(walk: _Simplify, call: Call) -> Outcome:
+def _accumulate(walk: Simplify, call: Call) -> Outcome:
     old, more = call.args
-    if _is_zeros(walk, old) and (_fits(style_of(more), call) or _has_shape(walk, more, old, call)):
+    if _is_zeros(walk, old) and (fits(style_of(more), call) or _has_shape(walk, more, old, call)):
         return more
-    if _is_zeros(walk, more) and _fits(style_of(old), call):
+    if _is_zeros(walk, more) and fits(style_of(old), call):
         return old
     minus = walk.call_of(more, _MINUS)
     if minus is not None and isinstance(call.targets[0].style, Scalar):
         (style,) = infer(OPERATORS["-"], (old, minus.args[0]), {})
-        if _fits(style, call):
+        if fits(style, call):
             return replace(call, op=OPERATORS["-"], args=(old, minus.args[0]))
     return _doubled(walk, call)
 
 
-def _has_shape(walk: _Simplify, more: Operand, zeros: Operand, call: Call) -> bool:
+def _has_shape(walk: Simplify, more: Operand, zeros: Operand, call: Call) -> bool:
     """Whether a cotangent of unknown rank has the shape and dtype of some zeros all the same."""
     a, b = numeric(style_of(more)), numeric(call.targets[0].style)
     if not isinstance(a, Array) or not isinstance(b, Array) or a.dtype != b.dtype or a.dtype is None:
@@ -237,21 +238,23 @@ def _has_shape(walk: _Simplify, more: Operand, zeros: Operand, call: Call) -> bo
     return shape is not None and _origin(walk, shape) is _origin(walk, wanted)
 
 
-def _shape_of_zeros(walk: _Simplify, zeros: Operand) -> Operand | None:
+def _shape_of_zeros(walk: Simplify, zeros: Operand) -> Operand | None:
     """The shape that zeros were made with, or the array that they are like."""
     made = walk.made.get(zeros) if isinstance(zeros, Var) else None
     return made.args[0] if made is not None and made.op.fn in (np.zeros_like, np.zeros) else None
 
 
-def _origin(walk: _Simplify, shape: Operand | None) -> Operand | None:
+def _origin(walk: Simplify, shape: Operand | None) -> Operand | None:
     """The array whose shape a shape is, or the shape itself."""
     made = walk.call_of(shape, core.shape) if shape is not None else None
     return shape if made is None else made.args[0]
 
 
-def _of_negative(walk: _Simplify, call: Call) -> Call:
+def _of_negative(walk: Simplify, call: Call) -> Outcome:
     """A sum of what the sweep negated for it alone: the sum is negated, which is smaller."""
     inner = walk.call_of(call.args[0], _MINUS)
+    if inner is None and call.op is not core.unbroadcast:
+        return sum_of_one_number(walk, call)
     if inner is None or not {call.targets[0], inner.targets[0]} <= walk.reversed:
         return call
     if walk.reads.get(inner.targets[0]) != 1:
@@ -264,12 +267,12 @@ def _of_negative(walk: _Simplify, call: Call) -> Call:
     return Call(call.targets, _MINUS, (total,), (), call.loc)
 
 
-def _doubled(walk: _Simplify, call: Call) -> Call:
+def _doubled(walk: Simplify, call: Call) -> Call:
     """`b * x + b * x` is `(2 b) * x`."""
     a, b = (walk.product(x) for x in call.args)
     if call.args[0] is call.args[1] and a is None and isinstance(call.targets[0].style, Scalar):
         (style,) = infer(core.scale, (Const(2.0), call.args[0]), {})
-        return replace(call, op=core.scale, args=(Const(2.0), call.args[0])) if _fits(style, call) else call
+        return replace(call, op=core.scale, args=(Const(2.0), call.args[0])) if fits(style, call) else call
     if a is None or b is None or a.op is not b.op or bool(a.kwargs) is not bool(b.kwargs):
         return call
     if any(x is not y for x, y in zip(a.args, b.args, strict=True)):
@@ -277,18 +280,18 @@ def _doubled(walk: _Simplify, call: Call) -> Call:
     bar, partial = a.args
     twice = _twice(walk, call, bar)
     (style,) = infer(a.op, (twice, partial), {})
-    if not _fits(style, call):
+    if not fits(style, call):
         return call
     return replace(call, op=a.op, args=(twice, partial), kwargs=a.kwargs)
 
 
-def _twice(walk: _Simplify, call: Call, bar: Operand) -> Operand:
+def _twice(walk: Simplify, call: Call, bar: Operand) -> Operand:
     if isinstance(bar, Const) and type(bar.value) is float:
         return Const(2.0 * bar.value)
     return walk.emit(call, OPERATORS["*"], Const(2.0), bar)
 
 
-def _times(walk: _Simplify, call: Call) -> Call:
+def _times(walk: Simplify, call: Call) -> Call:
     """`2.0 * (1 / n)` is `2.0 / n`, in cotangents."""
     over = walk.made.get(call.args[1]) if isinstance(call.args[1], Var) else None
     if over is None or over.op.fn is not np.divide or walk.reads.get(over.targets[0]) != 1 or over.kwargs:
@@ -297,22 +300,22 @@ def _times(walk: _Simplify, call: Call) -> Call:
     if not _is_number(twice, 2.0) or not _is_number(one, 1.0) or not call.targets[0].hint.endswith("_bar"):
         return call
     (style,) = infer(over.op, (twice, over.args[1]), {})
-    return replace(call, op=over.op, args=(twice, over.args[1])) if _fits(style, call) else call
+    return replace(call, op=over.op, args=(twice, over.args[1])) if fits(style, call) else call
 
 
 def _is_number(operand: Operand, value: float) -> bool:
     return isinstance(operand, Const) and type(operand.value) in (int, float) and operand.value == value
 
 
-def _is_zeros(walk: _Simplify, operand: Operand) -> bool:
+def _is_zeros(walk: Simplify, operand: Operand) -> bool:
     made = walk.made.get(operand) if isinstance(operand, Var) else None
     return made is not None and made.op.fn in (np.zeros_like, np.zeros)
 
 
-def _negative(walk: _Simplify, call: Call) -> Outcome:
+def _negative(walk: Simplify, call: Call) -> Outcome:
     """Twice negated, where the inner one is the sweep's (it negates cotangents only)."""
     inner = walk.call_of(call.args[0], _MINUS)
-    if inner is not None and inner.targets[0].hint.endswith("_bar") and _fits(style_of(inner.args[0]), call):
+    if inner is not None and inner.targets[0].hint.endswith("_bar") and fits(style_of(inner.args[0]), call):
         return inner.args[0]
     spread = walk.spread(call.args[0])
     if spread is not None and call.targets[0] in walk.reversed:
@@ -320,12 +323,12 @@ def _negative(walk: _Simplify, call: Call) -> Outcome:
     return call
 
 
-def _known(walk: _Simplify, call: Call) -> Outcome:
+def _known(walk: Simplify, call: Call) -> Outcome:
     """Where no more is known than before."""
     return call.args[0] if below(style_of(call.args[0]), call.targets[0].style) else call
 
 
-def _broadcast_to(walk: _Simplify, call: Call) -> Call:
+def _broadcast_to(walk: Simplify, call: Call) -> Call:
     """A number in a shape: an array of its own where one is needed in the end; the shape of an array as such."""
     if len(call.args) != 2 or call.kwargs:
         return call
@@ -337,12 +340,12 @@ def _broadcast_to(walk: _Simplify, call: Call) -> Call:
         op = op_of(np.ones if ones else np.full)
         assert op is not None
         (style,) = infer(op, args, {})
-        if _fits(style, call):
+        if fits(style, call):
             return replace(call, op=op, args=args)
     return call if found is shape else replace(call, args=(bar, found))
 
 
-def _whole_shape(walk: _Simplify, call: Call, shape: Operand) -> Operand:
+def _whole_shape(walk: Simplify, call: Call, shape: Operand) -> Operand:
     """`(x.shape[0], x.shape[1])` as `x.shape`."""
     items = shape.items if isinstance(shape, Pack) and shape.kind == "tuple" else ()
     whole = _items_in_order(walk, items)
@@ -366,7 +369,7 @@ def _whole_shape(walk: _Simplify, call: Call, shape: Operand) -> Operand:
     )
 
 
-def _items_in_order(walk: _Simplify, items: tuple[Operand, ...]) -> Operand | None:
+def _items_in_order(walk: Simplify, items: tuple[Operand, ...]) -> Operand | None:
     """`(s[0], s[1])` as the tuple `s`."""
     got = [walk.call_of(item, core.list_get) for item in items]
     if not got or got[0] is None:
@@ -379,7 +382,7 @@ def _items_in_order(walk: _Simplify, items: tuple[Operand, ...]) -> Operand | No
     return source if places == [(source, i) for i in range(len(items))] else None
 
 
-_RULES: dict[Op, Callable[[_Simplify, Call], Outcome]] = {
+_RULES: dict[Op, Callable[[Simplify, Call], Outcome]] = {
     core.known: _known,
     core.scale: _scale,
     core.accumulate: _accumulate,
@@ -387,7 +390,8 @@ _RULES: dict[Op, Callable[[_Simplify, Call], Outcome]] = {
     OPERATORS["*"]: _times,
     _MINUS: _negative,
 }
-_FUNCTION_RULES: dict[str, Callable[[_Simplify, Call], Outcome]] = {
+_FUNCTION_RULES: dict[str, Callable[[Simplify, Call], Outcome]] = {
     "np.broadcast_to": _broadcast_to,
     "np.sum": _of_negative,
+    "np.transpose": transpose,
 }

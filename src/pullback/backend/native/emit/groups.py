@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pullback.backend.native.emit import contract
 from pullback.backend.native.emit.access import view_of
 from pullback.backend.native.emit.elements import REDUCERS, Parts
 from pullback.backend.native.emit.emitter import ArrayRef, Emitter
@@ -21,10 +22,23 @@ def call(e: Emitter, stmt: Call) -> None:
     """Call a kernel: arrays by address, numbers by value, places to store by view."""
     kernel = kernel_of(stmt)
     assert kernel is not None
-    name, parts, makes_shape = e.module.kernel(kernel, e.loc)
+    _, parts, _ = e.module.kernel(kernel, e.loc)
     given: dict[Var, Operand] = {
         p.tree: x for p, x in zip(kernel.function.params, stmt.args, strict=True) if isinstance(p.tree, Var)
     }
+    plans = contract.plans_of(kernel, parts)
+    if not plans:
+        _loop(e, stmt, kernel, given)
+        return
+    targets = {r: t for r, t in zip(kernel.function.results, stmt.targets, strict=True) if isinstance(r, Var)}
+    done = contract.kernel_as_products(e, plans, given, targets)
+    with e.block(f"if (PB_RARE(!{done}))"):
+        _loop(e, stmt, kernel, given)
+
+
+def _loop(e: Emitter, stmt: Call, kernel: Kernel, given: dict[Var, Operand]) -> None:
+    """Call the kernel's function."""
+    name, parts, makes_shape = e.module.kernel(kernel, e.loc)
     arguments = ["host"]
     arguments += [f"&{e.array(given[v]).name}" for v in parts.arrays]
     arguments += [e.number(given[v], parts.numbers[c].dtype) for v, c in parts.names.items()]

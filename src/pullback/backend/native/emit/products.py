@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pullback.backend.native.emit import contract
 from pullback.backend.native.emit.element import Term
 from pullback.backend.native.emit.emitter import VALUE_ERROR, ArrayRef, Emitter
 from pullback.backend.native.emit.errors import Untaken
@@ -11,7 +12,7 @@ from pullback.backend.native.emit.host_calls import host_call
 from pullback.backend.native.emit.leaves import leaves_of
 from pullback.ir.nodes import Call
 
-_SUFFIX = {"float64": "d", "float32": "s"}
+_SUFFIX = {"float64": "d", "float32": "s", "complex128": "z", "complex64": "c"}
 
 
 def dot(e: Emitter, call: Call) -> None:
@@ -19,6 +20,9 @@ def dot(e: Emitter, call: Call) -> None:
     if len(call.args) != 2 or call.kwargs or not all(map(e.is_array, call.args)):
         raise Untaken(f"`{call.op.name}` of these operands")
     a, b = map(e.array, call.args)
+    if a.dtype == b.dtype and max(a.rank, b.rank) > 2 and call.op.name != "np.dot":
+        contract.product(e, call, a, b)
+        return
     if a.dtype != b.dtype or a.dtype.name not in _SUFFIX or not (1 <= a.rank <= 2 and 1 <= b.rank <= 2):
         raise Untaken(f"`{call.op.name}` of arrays of these ranks and dtypes")
     inner = f"{a.name}.n[{a.rank - 1}] == {b.name}.n[0]"
@@ -33,6 +37,8 @@ def vdot(e: Emitter, call: Call) -> None:
     """`np.vdot` of real vectors."""
     if any(not e.is_array(x) or e.array(x).rank != 1 for x in call.args):
         raise Untaken("np.vdot of arrays of several axes")
+    if any(e.array(x).dtype.kind == "c" for x in call.args):
+        raise Untaken("np.vdot of complex vectors")
     dot(e, call)
 
 

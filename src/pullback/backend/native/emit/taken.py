@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pullback.backend.native.emit import (
     access,
     builtins,
+    contract,
     creation,
     effects,
     functions,
@@ -58,6 +59,7 @@ HANDLERS: dict[str, Handler] = {
     "pack_saved": saving.pack, "unpack_saved": saving.unpack,
     "list_append": lists.append, "list_get": lists.get, "list_len": lists.length,
     "np.dot": products.dot, "@": products.dot, "np.matmul": products.dot, "np.vdot": products.vdot,
+    "np.tensordot": contract.tensordot, "np.einsum": contract.einsum,
     **dict.fromkeys(
         ("np.transpose", "np.permute_dims", "np.swapaxes", "np.matrix_transpose", "np.moveaxis", "np.expand_dims",
          "np.broadcast_to", "np.reshape", "np.ravel", "np.squeeze", "np.flip", "np.real", "np.imag"), views.call),
