@@ -100,9 +100,9 @@ def product(e: Emitter, call: Call, a: ArrayRef, b: ArrayRef) -> None:
     for own, style in zip(labels, styles, strict=True):
         axes = style.axes if isinstance(style, Array) else None
         own[:] = [-1 if axes is not None and axes[k] == 1 else x for k, x in enumerate(own)]
-    _one(
-        e, call, (a, [*labels[0], row, inner]), (b, [*labels[1], inner, column]), [*range(stack), row, column]
-    )
+    result = [k if any(k in own for own in labels) else -1 for k in range(stack)]
+    left, right = (a, [*labels[0], row, inner]), (b, [*labels[1], inner, column])
+    _one(e, call, left, right, [*result, row, column])
 
 
 def tensordot(e: Emitter, call: Call) -> None:
