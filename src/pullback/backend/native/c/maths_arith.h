@@ -15,14 +15,23 @@
     PB_INLINE T pb_fabs##F(T x) { return __builtin_fabs##F(x); }                                                       \
     PB_INLINE T pb_square##F(T x) { return x * x; }                                                                    \
     PB_INLINE T pb_reciprocal##F(T x) { return (T)1 / x; }                                                             \
-    /* np.maximum and np.minimum: NaN wins, the first one of two. */                                                   \
-    PB_INLINE T pb_maximum##F(T a, T b) { return (a >= b) | (a != a) ? a : b; }                                        \
-    PB_INLINE T pb_minimum##F(T a, T b) { return (a <= b) | (a != a) ? a : b; }                                        \
+    /* np.maximum and np.minimum: NaN wins, the first one of two. A constant is mostly a number: one instruction. */   \
+    PB_INLINE T pb_maximum##F(T a, T b) {                                                                              \
+        if (__builtin_constant_p(b) && b == b) return b > a ? b : a;                                                   \
+        return (a >= b) | (a != a) ? a : b;                                                                            \
+    }                                                                                                                  \
+    PB_INLINE T pb_minimum##F(T a, T b) {                                                                              \
+        if (__builtin_constant_p(b) && b == b) return b < a ? b : a;                                                   \
+        return (a <= b) | (a != a) ? a : b;                                                                            \
+    }                                                                                                                  \
     /* np.fmax and np.fmin: NaN loses. */                                                                              \
     PB_INLINE T pb_fmax##F(T a, T b) { return (a >= b) | (b != b) ? a : b; }                                           \
     PB_INLINE T pb_fmin##F(T a, T b) { return (a <= b) | (b != b) ? a : b; }                                           \
     /* -1, 0, 1 or NaN; of -0.0 too the sign is 0. */                                                                  \
-    PB_INLINE T pb_sign##F(T x) { return x > 0 ? (T)1 : x < 0 ? (T)-1 : x == 0 ? (T)0 : x; }                           \
+    PB_INLINE T pb_sign##F(T x) {                                                                                      \
+        T one = x != 0 ? __builtin_copysign##F((T)1, x) : (T)0;                                                        \
+        return x == x ? one : x;                                                                                       \
+    }                                                                                                                  \
     PB_INLINE T pb_heaviside##F(T x, T middle) { return x > 0 ? (T)1 : x < 0 ? (T)0 : x == 0 ? middle : x; }           \
     /* np.nan_to_num: what NaN and the infinities become. */                                                           \
     PB_INLINE T pb_nan_to_num##F(T x, T nan, T positive, T negative) {                                                 \

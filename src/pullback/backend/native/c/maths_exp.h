@@ -34,6 +34,17 @@ PB_INLINE double pb_sqrt(double x) { return __builtin_sqrt(x); }
 /* Beyond the ends the general formula makes anything; what is chosen at last takes no time before. */
 PB_INLINE double pb_exp(double x) { return pb_ends(x, pb_exp_scaled(x, 0.0), -750.0, 710.0); }
 
+/* e^x for x <= 290: the power of two has room for denormal results above them, and there is no other end. The order of
+ * the operands keeps NaN. */
+PB_INLINE double pb_exp_below(double x) {
+    double near = -746.0 > x ? -746.0 : x;
+    double rounded = pb_fma(near, PB_LOG2_E, PB_ROUND);
+    double n = rounded - PB_ROUND;
+    double r = pb_fma(-n, PB_LN2_LOW, pb_fma(-n, PB_LN2_HIGH, near));
+    double p = pb_fma(r * r, pb_exp_rest(r), r) + 1.0;
+    return (p * pb_power_of_two(rounded, 600)) * 0x1p-600;
+}
+
 /* 2^shift * (e^x - 1), without a loss of digits where x is small: for x in [-700, 710]. The remainder of x has a
  * low part too, and the largest terms are added first: about one rounding each. */
 PB_INLINE double pb_expm1_scaled(double x, int64_t shift) {
@@ -60,12 +71,23 @@ PB_INLINE double pb_expm1(double x) {
     return x < 710.0 ? y : x + PB_INF;
 }
 
-/* t / (2 + t) with t = e^(2|x|) - 1: this sign of the exponent makes an error of t smaller, not larger. */
+/* t / (2 + t) with t = e^(2|x|) - 1: this sign of the exponent makes an error of t smaller, not larger. The remainder
+ * h of |x| by ln(2) / 2 is not doubled: the coefficients are those of `pb_exp_rest` times powers of two. */
 PB_INLINE double pb_tanh(double x) {
-    double a = __builtin_fabs(x);
-    double t = pb_expm1_scaled(2.0 * a, 0);
-    double y = t / (2.0 + t);
-    return pb_copysign(a > 20.0 ? 1.0 : y, x);
+    double size = __builtin_fabs(x);
+    double rounded = pb_fma(size, 2.0 * PB_LOG2_E, PB_ROUND);
+    double n = rounded - PB_ROUND;
+    double h = pb_fma(-n, 0.5 * PB_LN2_LOW, pb_fma(-n, 0.5 * PB_LN2_HIGH, size));
+    double h2 = h * h, h4 = h2 * h2;
+    double a = pb_fma(h, 0x1.5555555555556p+0, 0x1.0p+1);
+    double b = pb_fma(h, 0x1.11111111109b3p-2, 0x1.5555555553d63p-1);
+    double c = pb_fma(h, 0x1.a01a01a7c41d5p-6, 0x1.6c16c1788bd90p-4);
+    double d = pb_fma(h, 0x1.71de0dae63bb3p-10, 0x1.a019b90d2ae7ap-8);
+    double e = pb_fma(h, 0x1.af38a9b0ec855p-15, 0x1.289185613a3d6p-12);
+    double rest = pb_fma(h4, pb_fma(h4, e, pb_fma(h2, d, c)), pb_fma(h2, b, a));
+    double s = pb_power_of_two(rounded, 0);
+    double t = pb_fma(s, pb_fma(h2, rest, h + h), s - 1.0);
+    return pb_copysign(size > 20.0 ? 1.0 : t / (2.0 + t), x);
 }
 
 /* The hyperbolic sine and cosine from h = (e^|x| - 1) / 2 and g = e^|x| / 2, which reach as far as they do. */
@@ -108,6 +130,28 @@ PB_INLINE double pb_log(double x) {
     double rest = pb_log_rest(f / (2.0 + f), half_square);
     double y = pb_fma(k, PB_LN2_HIGH, f - (half_square - pb_fma(k, PB_LN2_LOW, rest)));
     return pb_log_special(x, y);
+}
+
+/* log(x) for x >= 2^-1022. */
+PB_INLINE double pb_log_normal(double x) {
+    pb_parts parts = pb_split_normal(x);
+    double k = parts.exponent, f = parts.mantissa - 1.0;
+    double half_square = 0.5 * f * f;
+    double rest = pb_log_rest(f / (2.0 + f), half_square);
+    double y = pb_fma(k, PB_LN2_HIGH, f - (half_square - pb_fma(k, PB_LN2_LOW, rest)));
+    return x < PB_INF ? y : x;
+}
+
+/* log(1 + x) for 0 <= x <= 1: above sqrt(2) - 1 as log(2) + log(1 + (x - 1) / 2). */
+PB_INLINE double pb_log1p_unit(double x) {
+    double far = x > 0x1.a827999fcef32p-2 ? 1.0 : 0.0;
+    double f = pb_fma(far, pb_fma(-0.5, x, -0.5), x); /* no selection: a compiler would make two ways of it */
+    double s = f / (2.0 + f), z = s * s, z2 = z * z, z4 = z2 * z2;
+    double a = pb_fma(z, 0x1.9999999995273p-2, 0x1.5555555555558p-1);
+    double b = pb_fma(z, 0x1.c71c62d5e53e0p-3, 0x1.2492492dfd86cp-2);
+    double c = pb_fma(z, 0x1.39fdcceb4bb45p-3, 0x1.7462b91b8df65p-3);
+    double q = pb_fma(z4, pb_fma(z2, 0x1.2b5f68a50d903p-3, c), pb_fma(z2, b, a));
+    return pb_fma(far, PB_LN2, pb_fma(s, pb_fma(z, q, -f), f));
 }
 
 /* log(x) / log(base) to the last digits: 1 / log(base) = high + low and k / log2(base) = k * (k_high + k_low),

@@ -11,6 +11,7 @@ import numpy as np
 from pullback.backend.native.emit.element import Term, element, literal, loop_of, ufunc_of
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import ArrayLeaf, Number, c_type, leaves_of, operand_style
+from pullback.backend.native.emit.ranges import Ranges
 from pullback.backend.native.emit.reals import Reals
 from pullback.backend.native.emit.scalars import selects, strong_zero
 from pullback.ir import core_ops as core
@@ -300,6 +301,7 @@ class Elements:
         self.texts = texts  # how an item of an array parameter is read
         self.terms: dict[Var, Term] = {}
         self.reals = Reals()
+        self.ranges = Ranges()
         self.lines: list[str] = []
         self.count = 0
 
@@ -325,6 +327,7 @@ class Elements:
         self.count += 1
         self.lines.append(f"const {c_type(leaf.dtype)} {name} = {term.to(leaf.dtype)};")
         self.terms[target] = Term(name, leaf.dtype)
+        self.ranges.made(call, leaf.dtype)
         real = self.reals.made(call, name, leaf.dtype)
         if real:
             self.lines.append(real)
@@ -338,6 +341,9 @@ class Elements:
             raise Untaken(f"{call.op.name} in a loop")
         dtypes = loop_of(ufunc, [operand_style(x) for x in call.args])
         terms = [Term(self.text(x, d), d) for x, d in zip(call.args, dtypes, strict=False)]
+        enough = self.ranges.enough(ufunc, dtypes, call)
+        if enough:
+            return Term(f"{enough}({terms[0].text})", dtypes[-1])
         if call.op is core.OPERATORS["**"] and _is_half(call.args[1]) and dtypes[0].kind == "f":
             return element(np.sqrt, dtypes[1:], terms[:1])  # as NumPy does, of arrays
         return element(ufunc, dtypes, terms)

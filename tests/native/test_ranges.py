@@ -1,0 +1,134 @@
+"""What is known of the values of a kernel, and the mathematics that is then enough."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.native.maths_loops import SEED, Array, Loop, compiled, instruction_sets, run, source, ulps
+
+import pullback as pb
+from pullback.backend.native.emit.ranges import ALL, Range, Ranges
+from pullback.ir.builder import Builder
+from pullback.ir.nodes import Call, Const, Operand, Var
+from pullback.rules.registry import op_of
+from pullback.styles.style import FLOAT64, Dim
+from pullback.styles.style import Array as ArrayStyle
+
+FLAGS = instruction_sets()
+if not FLAGS:
+    pytest.skip("no C compiler", allow_module_level=True)
+
+# name: NumPy's function, where it is enough, the bound in ulp
+ENOUGH: dict[str, tuple[Callable[..., Array], float, float, float]] = {
+    "exp_below": (np.exp, -760.0, 290.0, 1.3),
+    "log_normal": (np.log, 2.0**-1022, 1e308, 1.0),
+    "log1p_unit": (np.log1p, 0.0, 1.0, 2.8),
+}
+LOOPS = {name: Loop(f"pb_{name}(a)", ("float64",), "float64") for name in ENOUGH}
+TEXT = source(LOOPS)
+WIDE = np.longdouble if np.finfo(np.longdouble).nmant >= 63 else np.float64
+
+
+@pytest.fixture(scope="module", params=FLAGS)
+def library(request: pytest.FixtureRequest) -> ctypes.CDLL:
+    return compiled(TEXT, FLAGS[request.param])
+
+
+def between(low: float, high: float) -> Array:
+    """Points of all sizes between two numbers."""
+    rng = np.random.default_rng(SEED)
+    even = rng.uniform(low, min(high, 1e6), 60000)
+    sizes = np.exp(rng.uniform(np.log(max(low, 5e-324)), np.log(high), 60000))
+    return np.concatenate([even, sizes[(sizes >= low) & (sizes <= high)], [max(low, 5e-324), min(high, 1e6)]])
+
+
+@pytest.mark.parametrize("name", ENOUGH)
+def test_errors(library: ctypes.CDLL, name: str) -> None:
+    function, low, high, bound = ENOUGH[name]
+    x = between(low, high)
+    with np.errstate(all="ignore"):
+        wanted = function(x.astype(WIDE))
+    assert ulps(run(library, name, LOOPS[name], x), wanted).max() <= bound + (
+        0.0 if WIDE is np.longdouble else 1.0
+    )
+
+
+@pytest.mark.parametrize("name", ENOUGH)
+def test_special_cases(library: ctypes.CDLL, name: str) -> None:
+    function, low, high, _ = ENOUGH[name]
+    x = np.array([np.nan, -np.nan, 0.0, -0.0, 5e-324, 1e-310, 1.0, np.inf, -np.inf, -745.0, -745.2, -1e300])
+    x = x[
+        np.isnan(x)
+        | ((x >= low) & ((x <= high) | (name == "log_normal")))
+        | ((x < low) & (name == "exp_below"))
+    ]
+    found = run(library, name, LOOPS[name], x)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(found, function(x), rtol=1e-15, atol=0.0)
+
+
+def chain(*steps: Any) -> tuple[list[Call], list[Var]]:
+    """Calls of NumPy's functions, each of an earlier value (its number; -1 is the argument) and of constants."""
+    build = Builder()
+    made = [Var("x", ArrayStyle(FLOAT64, (Dim(0),)))]
+    for fn, *operands in steps:
+        op = op_of(fn)
+        assert op is not None
+        args: list[Operand] = [made[a + 1] if type(a) is int else Const(a) for a in operands]
+        made.append(build.call(op, *args))
+    return [s for s in build.finish().stmts if isinstance(s, Call)], made
+
+
+STEPS: list[tuple[Any, ...]] = [
+    (np.absolute, -1), (np.negative, 0), (np.exp, 1), (np.log1p, 2), (np.add, 2, 1.0),
+    (np.divide, 1.0, 4), (np.log, 4), (np.tanh, -1), (np.multiply, 7, 7), (np.subtract, 1.0, 8),
+    (np.sqrt, 0), (np.maximum, -1, 0.5), (np.minimum, 11, 3.0), (np.multiply, 12, -2.0), (np.exp, 13),
+    (np.power, -1, 2), (np.reciprocal, 4), (np.divide, -1, 12), (np.sign, -1),
+]  # fmt: skip
+
+
+def test_bounds_hold() -> None:
+    calls, made = chain(*STEPS)
+    ranges = Ranges()
+    for call in calls:
+        ranges.made(call, FLOAT64)
+    x = np.concatenate([np.linspace(-30.0, 30.0, 1001), [0.0, -0.0, 1e-300, 1e300, -1e300, np.inf, -np.inf]])
+    values: dict[Var, Array] = {made[0]: x}
+    known = 0
+    for call in calls:
+        operands = [values[a] if isinstance(a, Var) else a.value for a in call.args]  # type: ignore[union-attr]
+        with np.errstate(all="ignore"):
+            value = values[call.targets[0]] = np.asarray(call.op.fn(*operands))  # type: ignore[operator]
+        found = ranges.of(call.targets[0])
+        numbers = value[~np.isnan(value)]
+        assert np.all((found.low <= numbers) & (numbers <= found.high)), call
+        known += found != ALL
+    assert known == len(STEPS) - 2
+    assert ranges.of(made[3]) == Range(0.0, 1.0 + 1e-15)
+
+
+def softplus(x: Any) -> Any:
+    return np.sum(np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x))))
+
+
+def logistic(x: Any) -> Any:
+    return np.sum(np.log(1.0 + np.exp(-x)) * np.tanh(x))
+
+
+@pytest.mark.parametrize(
+    ("f", "names"), [(softplus, ("exp_below", "log1p_unit")), (logistic, ("log_normal",))]
+)
+def test_a_chain(f: Any, names: tuple[str, ...]) -> None:
+    gradient = pb.value_and_grad(f, target="native")
+    x = np.array([0.0, -0.0, 1.0, -3.0, 40.0, -40.0, 700.0, -690.0, 1e-310, 0.4, -0.9])
+    value, bar = gradient(x)
+    wanted, wanted_bar = pb.value_and_grad(f, target="numpy")(x)
+    np.testing.assert_allclose(value, wanted, rtol=1e-15)
+    np.testing.assert_allclose(bar, wanted_bar, rtol=1e-14, atol=1e-300)
+    text = gradient.source(x, target="c")
+    assert all(f"pb_{name}(" in text for name in names)
+    assert np.isnan(gradient(np.array([1.0, np.nan]))[0])
