@@ -25,10 +25,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """The versions of one array in a loop's body or in a branch, and what it is after the loop or the `if`."""
+    """The versions of one array in a loop's body or in a branch, and what it is before and after the loop or `if`."""
 
     stmt: If | For | While
     steps: tuple[Step, ...]
+    before: Var
     after: Var
 
 
@@ -76,7 +77,7 @@ class Versions:
         for param, init, end, after in zip(stmt.params, stmt.inits, stmt.yields, stmt.results, strict=True):
             steps = self._between(param, end)
             if steps is not None and isinstance(init, Var):
-                frame = Frame(stmt, steps, after)
+                frame = Frame(stmt, steps, init, after)
                 self._place(param, frame)
                 self._step(Step(stmt, init, after, (frame,)))
 
@@ -87,7 +88,7 @@ class Versions:
             before = self._common(a, b)
             if before is None:
                 continue
-            sides = [Frame(stmt, self._between(before, end) or (), after) for end in (a, b)]
+            sides = [Frame(stmt, self._between(before, end) or (), before, after) for end in (a, b)]
             for frame in sides:
                 for i, step in enumerate(frame.steps, start=1):
                     self.places[step.after] = Place(frame, i)

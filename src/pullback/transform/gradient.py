@@ -14,7 +14,7 @@ import numpy as np
 from pullback.analysis.activity import active_variables
 from pullback.analysis.binding import maybe_unbound
 from pullback.analysis.distinct import distinct_indices
-from pullback.analysis.late import late_reads
+from pullback.analysis.kept import kept_reads
 from pullback.errors import ArgumentError
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
@@ -74,7 +74,7 @@ def _sweep(function: Function, request: Request, chosen: Choices, seed: Operand)
     wrt = [v for tree in trees for v in variables(tree)]
     active = active_variables(function, wrt, [result], chosen.is_constant)
     lengths = lengths_of(param_variables(function.params))
-    facts = Facts(active, maybe_unbound(function), distinct_indices(function), late_reads(function), lengths)
+    facts = Facts(active, maybe_unbound(function), distinct_indices(function), kept_reads(function), lengths)
     builder = Builder()
     sweep = Sweep(builder, facts, chosen)
     with builder.block() as reverse:

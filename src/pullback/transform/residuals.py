@@ -84,14 +84,14 @@ def resolve(
     heads: Iterable[Var],
     reverse: Sequence[Stmt],
     ends: Sequence[Operand],
-    late: Mapping[Var, Call],
+    kept: Mapping[Var, Call],
     at_hand: Callable[[Var], bool] = lambda var: False,
     lengths: Lengths = _NONE,
 ) -> Needs:
     """Resolve the reads of a reverse block from its forward block.
 
     heads    Vars bound at the head of the forward block (loop params and indices)
-    late     loads that give values again, from an array as it is later
+    kept     loads that give values again, from an array as it is later or was earlier
     at_hand  heads that the reverse block has anyway (the index of a range)
     lengths  parameters from which the length of an axis can be had
     """
@@ -101,7 +101,7 @@ def resolve(
     defined = {var: stmt for stmt in forward_list for var in targets(stmt)}
     inside = set(defined) | set(heads)
     wanted = [v for v in free_variables(block, ends) if v in inside and not at_hand(v)]
-    decide = _Decision(defined, inside, late, at_hand, lengths)
+    decide = _Decision(defined, inside, kept, at_hand, lengths)
     decide.choose(wanted)
     needs.saved = list(decide.saved)
     needs.again = tuple(decide.again.items())
@@ -116,13 +116,13 @@ class _Decision:
         self,
         defined: dict[Var, Stmt],
         inside: set[Var],
-        late: Mapping[Var, Call],
+        kept: Mapping[Var, Call],
         at_hand: Callable[[Var], bool],
         lengths: Lengths,
     ) -> None:
         self.defined = defined
         self.inside = inside
-        self.late = late
+        self.kept = kept
         self.at_hand = at_hand
         self.lengths = lengths
         self.saved: dict[Var, None] = {}
@@ -145,13 +145,18 @@ class _Decision:
 
     def _sources(self, var: Var) -> Iterator[Call]:
         """The calls that give a value again: a read of what keeps it, or its own if that is cheap."""
-        if var in self.late:
-            yield self.late[var]
+        if var in self.kept:
+            yield self.kept[var]
         stmt = self.defined.get(var)
         if isinstance(stmt, Call) and stmt.op is core.dim and isinstance(var.style, Scalar):
             found = self.lengths.get(_length_key(var.style.length))
             if found is not None:
                 yield Call((Var(var.hint, var.style),), core.dim, (found[0], Const(found[1])))
+        if (
+            isinstance(stmt, Call) and stmt.op is core.assume
+        ):  # checked once: it is known in the reverse sweep
+            again = Var(var.hint, var.style)
+            yield Call((again,), core.known, (stmt.args[0], Const(var.style)))
         if isinstance(stmt, Call) and stmt.op.cheap and not stmt.op.effect and len(stmt.targets) == 1:
             yield stmt
 

@@ -36,7 +36,7 @@ from pullback.transform.reverse_loop import reverse_loop
 
 @dataclass(slots=True)
 class Facts:
-    """What the analyses found: active values, those that may be unbound, index arrays without repeats, late reads.
+    """What the analyses found: active values, those that may be unbound, index arrays without repeats, kept reads.
 
     And the parameters from which lengths of axes can be had.
     """
@@ -44,7 +44,7 @@ class Facts:
     active: set[Var]
     unbound: set[Var]
     distinct: set[Var]
-    late: dict[Var, Call]
+    kept: dict[Var, Call]
     lengths: Lengths
 
 
@@ -133,7 +133,7 @@ class Sweep:
             return [replace(stmt, then=Block(tuple(sides[0][0])), orelse=Block(tuple(sides[1][0])))]
         ends = [self._branch_ends(table, wanted, stmts) for _, stmts, table in sides]
         needs = [
-            resolve(f, self._unbound(r, e), r, e, self.facts.late, lengths=self.facts.lengths)
+            resolve(f, self._unbound(r, e), r, e, self.facts.kept, lengths=self.facts.lengths)
             for (f, r, _), e in zip(sides, ends, strict=True)
         ]
         self.again += [x for need in needs for x in need.again]

@@ -44,7 +44,7 @@ class Facts(Protocol):
 
     active: set[Var]
     unbound: set[Var]
-    late: dict[Var, Call]
+    kept: dict[Var, Call]
     lengths: Lengths
 
 
@@ -221,7 +221,7 @@ class _Reversal:
             }
         heads = (*self.stmt.params, *_index(self.stmt), self.position)
         facts = self.sweep.facts
-        return resolve(forward, heads, reverse, ends, facts.late, lambda v: v in ranges, facts.lengths)
+        return resolve(forward, heads, reverse, ends, facts.kept, lambda v: v in ranges, facts.lengths)
 
     def _emit(self, slots: Sequence[_Slot], needs: Needs) -> For | While:
         out = _Reverse([s.param for s in slots], [s.init for s in slots])

@@ -1,10 +1,11 @@
-"""Values that can be read later from where an array keeps them.
+"""Values that can be read again from where an array keeps them: as it is later, or as it was earlier.
 
     for i in range(1, n) carry y: ... v = load(y, [i - 1]) ... y' = store(y, u, [i]) ... yield y' -> y''
 
 Here v is load(y'', [i - 1]) and u is load(y'', [i]), of the array after the loop: no write after the load, in this
-iteration or a later one, is at a place that it read.  Such a value need not be saved for the reverse sweep.  That
-places differ is proved from the loops' bounds, axis by axis; what is not proved is taken to overlap.
+iteration or a later one, is at a place that it read.  A load of [i + 1] is one of the array before the loop: no write
+before the load, in this iteration or an earlier one, was there.  Such a value need not be saved for the reverse sweep.
+That places differ is proved from the loops' bounds, axis by axis; what is not proved is taken to overlap.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ class Window:
 EVERYTHING = Window(Form(), None)
 
 
-def late_reads(function: Function) -> dict[Var, Call]:
-    """For values read from or stored to an array in a loop: the load that gives them again after the loop.
+def kept_reads(function: Function) -> dict[Var, Call]:
+    """For values read from or stored to an array in a loop: the load that gives them again outside the loop.
 
-    The array that it reads is of the outermost loop, or of one in whose body the array itself is made: where
-    keeping it costs no more than making it did.
+    The array that it reads, after the loop or else before it, belongs to no loop, or to one in whose body the array
+    itself is made: where keeping it costs no more than making it did.
     """
-    return _Late(function).found
+    return _Kept(function).found
 
 
-class _Late:
+class _Kept:
     def __init__(self, function: Function) -> None:
         self.found: dict[Var, Call] = {}
         if not any(isinstance(stmt, For | While) for stmt in statements(function.body)):
@@ -76,13 +77,14 @@ class _Late:
     def _read(self, value: Var, array: Var, steps: Sequence[Operand]) -> None:
         if value in self.found or array not in self.versions.places:
             return
-        last = self._last(array, steps)
-        if last is array or not self._worth_keeping(last):
-            return
-        (style,) = infer(core.load, (last, *steps), {})
-        if _same(style, value.style):
-            again = Var(value.hint, value.style)
-            self.found[value] = Call((again,), core.load, (last, *steps))
+        for other in (self._last(array, steps), self._earliest(array, steps)):
+            if other is array or not self._worth_keeping(other):
+                continue
+            (style,) = infer(core.load, (other, *steps), {})
+            if _same(style, value.style):
+                again = Var(value.hint, value.style)
+                self.found[value] = Call((again,), core.load, (other, *steps))
+                return
 
     def _last(self, array: Var, steps: Sequence[Operand]) -> Var:
         """The last version of an array that is the same at a path as the given one."""
@@ -100,6 +102,22 @@ class _Late:
             array = frame.after
         return array
 
+    def _earliest(self, array: Var, steps: Sequence[Operand]) -> Var:
+        """The earliest version of an array, at the head of a loop or branch, that is the same at a path."""
+        read = self._windows(steps)
+        while array in self.versions.places:
+            place = self.versions.places[array]
+            frame = place.frame
+            if not all(self._apart(read, call, None) for call in _writes(frame.steps[: place.position])):
+                break
+            if isinstance(frame.stmt, For | While):
+                loop = frame.stmt
+                later = self._windows(steps, loop)
+                if not all(self._apart_before(later, call, loop) for call in _writes(frame.steps)):
+                    break
+            array = frame.before
+        return array
+
     def _worth_keeping(self, array: Var) -> bool:
         loop = self.integers.loop_of(array)
         return loop is None or self.integers.made_in(self.versions.first(array), loop)
@@ -113,6 +131,15 @@ class _Late:
         written = self._windows(write.args[2:], loop)
         return any(
             self._before(a, b, loop) or self._before(b, a, loop) for a, b in zip(read, written, strict=False)
+        )
+
+    def _apart_before(self, later: Sequence[Window], write: Call, loop: Loop) -> bool:
+        """Whether a write of one iteration is at no place that is read at a later one."""
+        if write.op not in (core.store, core.add_at):
+            return False
+        written = self._windows(write.args[2:])
+        return any(
+            self._before(a, b, loop) or self._before(b, a, loop) for a, b in zip(later, written, strict=False)
         )
 
     def _before(self, a: Window, b: Window, loop: Loop | None) -> bool:
