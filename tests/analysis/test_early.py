@@ -1,4 +1,4 @@
-"""Values that an array had before a loop: which need not be saved, and that none is taken for one that was overwritten."""
+"""Values that an array had before a loop: which need not be saved; none is taken for one that was overwritten."""
 
 from __future__ import annotations
 
