@@ -11,27 +11,15 @@ That places differ is proved from the loops' bounds, axis by axis; what is not p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
-from pullback.analysis.affine import Form, Integers, Loop
+from pullback.analysis.affine import Integers, Loop
+from pullback.analysis.places import Places, Windows
 from pullback.analysis.versions import Step, Versions
 from pullback.ir import core_ops as core
 from pullback.ir.builder import infer
-from pullback.ir.core_ops import style_of
-from pullback.ir.nodes import Block, Call, Const, For, Function, Operand, Pack, Var, While
+from pullback.ir.nodes import Block, Call, For, Function, Operand, Var, While
 from pullback.ir.walk import block_ends, statements, targets
 from pullback.styles.style import Array, Scalar, Style, numeric
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """The positions along one axis, from `least` to `greatest` (both included); None: not known."""
-
-    least: Form | None
-    greatest: Form | None
-
-
-EVERYTHING = Window(Form(), None)
 
 
 def kept_reads(function: Function) -> dict[Var, Call]:
@@ -49,6 +37,7 @@ class _Kept:
         if not any(isinstance(stmt, For | While) for stmt in statements(function.body)):
             return
         self.integers = Integers(function)
+        self.places = Places(self.integers)
         self.versions = Versions(function)
         self._block(function.body, ())
 
@@ -88,7 +77,7 @@ class _Kept:
 
     def _last(self, array: Var, steps: Sequence[Operand]) -> Var:
         """The last version of an array that is the same at a path as the given one."""
-        read = self._windows(steps)
+        read = self.places.windows(steps)
         while array in self.versions.places:
             place = self.versions.places[array]
             frame = place.frame
@@ -104,7 +93,7 @@ class _Kept:
 
     def _earliest(self, array: Var, steps: Sequence[Operand]) -> Var:
         """The earliest version of an array, at the head of a loop or branch, that is the same at a path."""
-        read = self._windows(steps)
+        read = self.places.windows(steps)
         while array in self.versions.places:
             place = self.versions.places[array]
             frame = place.frame
@@ -112,8 +101,8 @@ class _Kept:
                 break
             if isinstance(frame.stmt, For | While):
                 loop = frame.stmt
-                later = self._windows(steps, loop)
-                if not all(self._apart_before(later, call, loop) for call in _writes(frame.steps)):
+                later = self.places.windows(steps, loop)
+                if not all(self._apart(later, call, loop, read_later=True) for call in _writes(frame.steps)):
                     break
             array = frame.before
         return array
@@ -122,69 +111,12 @@ class _Kept:
         loop = self.integers.loop_of(array)
         return loop is None or self.integers.made_in(self.versions.first(array), loop)
 
-    # ------------------------------------------------------------------------------------------------------ places
-
-    def _apart(self, read: Sequence[Window], write: Call, loop: Loop | None) -> bool:
-        """Whether a write is at no place that is read; `loop`: at a later iteration of it."""
+    def _apart(self, read: Windows, write: Call, loop: Loop | None, read_later: bool = False) -> bool:
+        """Whether a write is at no place that is read; `loop`: at a later iteration of it, or the read is."""
         if write.op not in (core.store, core.add_at):
             return False
-        written = self._windows(write.args[2:], loop)
-        return any(
-            self._before(a, b, loop) or self._before(b, a, loop) for a, b in zip(read, written, strict=False)
-        )
-
-    def _apart_before(self, later: Sequence[Window], write: Call, loop: Loop) -> bool:
-        """Whether a write of one iteration is at no place that is read at a later one."""
-        if write.op not in (core.store, core.add_at):
-            return False
-        written = self._windows(write.args[2:])
-        return any(
-            self._before(a, b, loop) or self._before(b, a, loop) for a, b in zip(later, written, strict=False)
-        )
-
-    def _before(self, a: Window, b: Window, loop: Loop | None) -> bool:
-        if a.greatest is None or b.least is None:
-            return False
-        return self.integers.at_least(b.least.plus(a.greatest, -1), 1, loop)
-
-    def _windows(self, steps: Sequence[Operand], loop: Loop | None = None) -> list[Window]:
-        """The windows of the first step of a path, axis by axis, as far as the axes can be told."""
-        first = steps[0] if steps else None
-        if not isinstance(first, Pack) or first.kind != "index":
-            return []
-        found: list[Window] = []
-        for entry in first.items:
-            window = self._window(entry, loop)
-            if window is None:
-                break
-            found.append(window)
-        return found
-
-    def _window(self, entry: Operand, loop: Loop | None) -> Window | None:
-        if isinstance(entry, Const) and isinstance(entry.value, slice):
-            whole = entry.value
-            return self._slice([Const(x) for x in (whole.start, whole.stop, whole.step)], loop)
-        if isinstance(entry, Pack):
-            return self._slice(entry.items, loop) if entry.kind == "slice" else None
-        style = numeric(style_of(entry))
-        if not isinstance(style, Scalar | Array) or style.dtype is None or style.kind != "i":
-            return None  # not certainly one axis
-        form = self._position(entry, loop)
-        return EVERYTHING if form is None else Window(form, form)
-
-    def _slice(self, parts: Sequence[Operand], loop: Loop | None) -> Window:
-        start, stop, step = parts
-        if not isinstance(step, Const) or not (
-            step.value is None or (type(step.value) is int and step.value > 0)
-        ):
-            return EVERYTHING
-        least, end = self._position(start, loop), self._position(stop, loop)
-        return Window(least or Form(), None if end is None else end.shifted(-1))
-
-    def _position(self, operand: Operand, loop: Loop | None) -> Form | None:
-        """A position counted from the front; None where it may be counted from the end."""
-        form = self.integers.form(operand, loop)
-        return form if self.integers.at_least(form, 0, loop) else None
+        written = self.places.windows(write.args[2:], None if read_later else loop)
+        return self.places.apart(read, written, loop)
 
 
 def _writes(steps: Iterable[Step]) -> Iterator[Call]:

@@ -7,16 +7,22 @@ from contextlib import contextmanager
 from typing import Any
 
 from pullback.errors import NOWHERE, Loc
+from pullback.ir import core_ops as core
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Block, Call, Const, Op, Operand, Pack, Stmt, Var
+from pullback.ir.slices import SliceLengths
 from pullback.styles.style import Style, distinct_axes
 
 
 class Builder:
-    """Collects statements.  `loc` is stamped on what is emitted; `block()` opens a nested block."""
+    """Collects statements.  `loc` is stamped on what is emitted; `block()` opens a nested block.
 
-    def __init__(self) -> None:
+    slices  the lengths that slices are known to have, for what is built beside statements that are there already
+    """
+
+    def __init__(self, slices: SliceLengths | None = None) -> None:
         self._open: list[list[Stmt]] = [[]]
+        self._slices = slices
         self.loc: Loc = NOWHERE
 
     def add(self, stmt: Stmt) -> None:
@@ -33,6 +39,8 @@ class Builder:
     ) -> tuple[Var, ...]:
         """Emit a call; as many results as the operation's style function says."""
         styles = infer(op, args, kwargs)
+        if op is core.load and self._slices is not None:
+            styles = (self._slices.named(styles[0], args[0], args[1:]),)
         names = (
             hints
             if len(hints) == len(styles)

@@ -24,11 +24,13 @@ class Kernel:
               `begin_reverse` may stand where the reverse sweep begins, for targets on which that means something
     space     the axes that the loop runs over: those of each result that is no number, of each operand of a reduction
               and of each value stored; what else is computed broadcasts to it
+    apart     the places of one buffer that it adds to are proved to share nothing
     """
 
     name: str
     function: Function
     space: tuple[Axis, ...]
+    apart: bool = False
 
 
 def operation(kernel: Kernel) -> Op:

@@ -20,6 +20,7 @@ from typing import TypeAlias, TypeVar
 from pullback.ir import core_ops as core
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Block, Call, Const, For, Function, If, Operand, Pack, Param, Stmt, Var, While
+from pullback.ir.slices import SliceLengths
 from pullback.ir.walk import map_operands, statements, substitute, targets, variables
 from pullback.passes.rewrite import Rewriter
 from pullback.styles.broadcast import as_array
@@ -32,17 +33,22 @@ _PRODUCTS = ("@", "np.matmul", "np.dot")
 
 def assume_lengths(function: Function) -> Function:
     """The function in which lengths that meet are one, with checks."""
-    classes = _Classes()
     calls = [s for s in statements(function.body) if isinstance(s, Call)]
     made = {t: s for s in calls for t in s.targets}
+    proved = _Classes()
+    slices = SliceLengths(name=proved.axis)
+    for stmt in calls:
+        for a, b in _equal(stmt, slices):
+            proved.meet(a, b)
+    classes = _Classes(dict(proved.parent), set(proved.not_one))
     for stmt in calls:
         for axis, length in _cut(stmt, made):
             classes.fix(axis, length)
-        for a, b in _meetings(stmt):
+        for a, b in _meetings(stmt, slices):
             classes.meet(a, b)
     if not classes.parent:
         return function
-    return _Restyled(classes).function(function)
+    return _Restyled(classes, proved, slices).function(function)
 
 
 def settle_assumed(function: Function) -> Function:
@@ -58,15 +64,28 @@ def drop_assumed(function: Function) -> Function:
 # -------------------------------------------------------------------------------------------------- what meets
 
 
-def _meetings(call: Call) -> Iterator[tuple[Axis, Axis]]:
+def _equal(call: Call, slices: SliceLengths) -> Iterator[tuple[Axis, Axis]]:
+    """The pairs of axes that are proved to have one length: slices of one length by the same bounds."""
+    style = call.targets[0].style if call.op is core.load else None
+    if isinstance(style, Array) and style.axes is not None:
+        for k, key in slices.keys(call.args[0], call.args[1:]):
+            yield slices.known.setdefault(key, style.axes[k]), style.axes[k]
+
+
+def _place(call: Call, slices: SliceLengths) -> Style:
+    """The style of what a store writes."""
+    base, _, *steps = call.args
+    return slices.named(core.load_style(style_of(base), *map(style_of, steps)), base, steps)
+
+
+def _meetings(call: Call, slices: SliceLengths) -> Iterator[tuple[Axis, Axis]]:
     """The pairs of axes that have one length unless NumPy broadcasts."""
     if _is_elementwise(call):
         shapes = [axes for x in (*call.args, *call.targets) for axes in [_axes(style_of(x))] if axes]
         for first, second in itertools.combinations(shapes, 2):
             yield from _aligned(first, second)
     elif call.op in (core.store, core.add_at):
-        place = core.load_style(style_of(call.args[0]), *(style_of(s) for s in call.args[2:]))
-        yield from _aligned(_axes(place) or (), _axes(style_of(call.args[1])) or ())
+        yield from _aligned(_axes(_place(call, slices)) or (), _axes(style_of(call.args[1])) or ())
     elif call.op.name in _PRODUCTS and len(call.args) == 2:
         a, b = (_axes(style_of(x)) for x in call.args)
         if a and b:
@@ -226,9 +245,14 @@ def _key(axis: Axis) -> Length | int:
 
 @dataclass(slots=True)
 class _Restyled:
-    """Rebuilds a function; `seen` holds, per block from the outermost, an array that has each length."""
+    """Rebuilds a function; `seen` holds, per block from the outermost, an array that has each length.
+
+    proved  which of the lengths are equal without a check
+    """
 
     classes: _Classes
+    proved: _Classes
+    slices: SliceLengths
     mapping: dict[Var, Operand] = field(default_factory=dict)
     seen: list[dict[Length, tuple[Var, int]]] = field(default_factory=lambda: [{}])
 
@@ -269,6 +293,7 @@ class _Restyled:
         return out
 
     def _first(self, var: Var, k: int, length: Length, follows: bool) -> list[Call]:
+        length = self._proved(length)
         if any(length in block for block in self.seen):
             return []
         root = self.classes.find(length)
@@ -282,6 +307,38 @@ class _Restyled:
             self.mapping[var] = value = made
         self.seen[-1][length] = (value, k)
         return out
+
+    def _proved(self, length: Length) -> Length:
+        """Which of the lengths that are proved to be equal stands for them; a number needs a check to be one."""
+        found = self.proved.find(length)
+        return length if isinstance(found, int) else found
+
+    def _checked_place(self, store: Call) -> Iterator[Call]:
+        """Checks that the place of a store has the lengths of its value: the place, and a check for each length."""
+        value = self.mapping.get(store.args[1]) if isinstance(store.args[1], Var) else None
+        place = _place(store, self.slices)
+        if not isinstance(place, Array) or not isinstance(value, Var) or not isinstance(value.style, Array):
+            return
+        base, _, *steps = (self._use(x) for x in store.args)
+        part = Var("part", self.classes.style(place))
+        checks = []
+        for k in range(1, min(len(place.axes or ()), len(value.style.axes or ())) + 1):
+            assert place.axes is not None and value.style.axes is not None
+            axis = place.axes[-k]
+            if not isinstance(axis, Dim) or is_varying(axis) or value.style.axes[-k] == 1:
+                continue
+            length = self._proved((axis.sym, axis.minus))
+            if self.classes.axis(axis) != self.classes.axis(value.style.axes[-k]):
+                continue
+            if any(length in block for block in self.seen):
+                continue
+            at = len(place.axes) - k
+            other = self._witness(self.classes.find(length)) or (value, Const(len(value.style.axes) - k))
+            checks.append(Call((), core.check_length, (part, Const(at), *other), (), store.loc))
+            self.seen[-1][length] = (part, at)
+        if checks:
+            yield Call((part,), core.load, (base, *steps), (), store.loc)
+            yield from checks
 
     def _witness(self, root: Length | int) -> tuple[Operand, Operand] | None:
         """Something in reach that has the length of a class."""
@@ -298,6 +355,8 @@ class _Restyled:
     def _statements(self, stmts: Iterable[Stmt]) -> list[Stmt]:
         out: list[Stmt] = []
         for stmt in stmts:
+            if isinstance(stmt, Call) and stmt.op in (core.store, core.add_at):
+                out += self._checked_place(stmt)
             out.append(self._statement(stmt))
             out += self._checked(targets(stmt), isinstance(stmt, Call) and _is_elementwise(stmt))
         return out

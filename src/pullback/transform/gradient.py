@@ -19,6 +19,7 @@ from pullback.errors import ArgumentError
 from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
 from pullback.ir.nodes import Block, Call, Const, Function, Operand, Pack, Param, Stmt, Var
+from pullback.ir.slices import slice_lengths
 from pullback.ir.walk import definitions, free_variables, param_variables, variables
 from pullback.styles.style import Scalar, differentiable, numeric
 from pullback.transform.choose import Choices, Pair
@@ -75,7 +76,7 @@ def _sweep(function: Function, request: Request, chosen: Choices, seed: Operand)
     active = active_variables(function, wrt, [result], chosen.is_constant)
     lengths = lengths_of(param_variables(function.params))
     facts = Facts(active, maybe_unbound(function), distinct_indices(function), kept_reads(function), lengths)
-    builder = Builder()
+    builder = Builder(slice_lengths(function))
     sweep = Sweep(builder, facts, chosen)
     with builder.block() as reverse:
         _seed(sweep, result, seed)

@@ -102,6 +102,8 @@ class Rewriter:
             return
         if asks_shape(stmt) and base in self.newest:
             stmt = replace(stmt, args=(self._now(base), *stmt.args[1:]))
+        if stmt.op is core.check_length:
+            stmt = replace(stmt, args=tuple(self._now(x) if x in self.newest else x for x in stmt.args))
         in_place = reason is None and isinstance(base, Var)
         if stmt.op is core.accumulate and not (in_place and isinstance(style_of(base), Array)):
             out.append(replace(stmt, op=core.OPERATORS["+"]))  # a number, or a fresh array either way

@@ -31,7 +31,8 @@ class _CopyApart(Rewriter):
         assert isinstance(base, Var)
         if not isinstance(value, Var) or not self.memory.own(base) & self.memory.of(value):
             return call
-        if self.memory.same_place(self.memory.place(value), self.memory.place(base, *steps)):
+        read, written = self.memory.place(value), self.memory.place(base, *steps)
+        if self.memory.same_place(read, written) or self.memory.apart(read, written):
             return call
         assert isinstance(value.style, Array)
         copied = Var(value.hint, Array(value.style.dtype, value.style.axes, False, value.style.kind))

@@ -130,7 +130,7 @@ class _Blocks:
                 members = [s for s in (stmts[m] for m in unit.members) if isinstance(s, Call)]
                 forward = len(members) if run.turn is None else sum(m < run.turn for m in unit.members)
                 assert unit.space is not None
-                yield self.outliner.call(members, unit.space, forward)
+                yield self.outliner.call(members, unit.space, forward, self.joining.apart(unit))
 
     def _is_worth(self, group: Group, stmts: Sequence[Stmt]) -> bool:
         if group.space is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Call, Stmt, Var
@@ -104,12 +105,18 @@ class Joining:
             for var in group.reads:
                 if var in group.virtual or not memory.of(var) & write.regions:
                     continue
-                if not memory.same_place(memory.place(var), write.place):
+                place = memory.place(var)
+                if not (memory.same_place(place, write.place) or memory.apart(place, write.place)):
                     return True
             for other in writes[k + 1 :]:
                 if write.regions & other.regions and not self._commute(write, other):
                     return True
         return False
 
+    def apart(self, group: Group) -> bool:
+        """Whether the places of one buffer that a group writes are proved to share nothing."""
+        pairs = combinations(group.writes, 2)
+        return all(self.facts.memory.apart(a.place, b.place) for a, b in pairs if a.regions & b.regions)
+
     def _commute(self, a: Write, b: Write) -> bool:
-        return self.sums_overlap and a.adds and b.adds
+        return (self.sums_overlap and a.adds and b.adds) or self.facts.memory.apart(a.place, b.place)

@@ -16,8 +16,9 @@ import numpy as np
 from pullback.ir import core_ops as core
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Call, Const, Operand, Pack, Var
+from pullback.styles.broadcast import as_array
 from pullback.styles.indexing import is_basic
-from pullback.styles.style import Array, Axis, Scalar, numeric, same_length
+from pullback.styles.style import Array, Axis, Dim, Scalar, numeric, same_length
 
 Space = tuple[Axis, ...]
 
@@ -61,9 +62,7 @@ def role_of(call: Call) -> Role | None:
 def space_of(call: Call, role: Role) -> Space:
     """The axes that a map, a reduction or a store runs over."""
     if role is Role.STORE:
-        axes = region_axes(call)
-        assert axes is not None
-        return axes
+        return _stored_axes(call)
     style = style_of(call.args[0]) if role is Role.REDUCTION else call.targets[0].style
     assert isinstance(style, Array) and style.axes is not None
     return style.axes
@@ -108,6 +107,24 @@ def is_whole_store(call: Call) -> bool:
     if not isinstance(base, Array) or not isinstance(value, Array) or base.dtype != value.dtype:
         return False
     return same_space(base.axes or (), value.axes or ())
+
+
+def _stored_axes(call: Call) -> Space:
+    """The axes of what a store writes; where only the run time knows a length of it, that of the value.
+
+    The value may then be of length 1 and broadcast: a target tells when it runs the store.
+    """
+    axes, base = region_axes(call), style_of(call.args[0])
+    assert axes is not None and isinstance(base, Array)
+    value = as_array(style_of(call.args[1]))
+    given = (value.axes if isinstance(value, Array) else None) or ()
+    known = {axis.sym for axis in base.axes or () if isinstance(axis, Dim)}
+    out = list(axes)
+    for k in range(1, len(given) + 1):
+        place = out[-k]
+        if isinstance(place, Dim) and place.sym not in known and given[-k] != 1:
+            out[-k] = given[-k]
+    return tuple(out)
 
 
 def region_axes(call: Call) -> Space | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pullback.analysis.affine import Integers
+from pullback.analysis.places import Places
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Call, Function, Operand, Stmt, Var
 from pullback.ir.paths import same_path
@@ -20,6 +22,8 @@ class Memory:
     """The buffers of a bufferised function's values.  Parameters' buffers are not among them: nothing writes those."""
 
     def __init__(self, function: Function) -> None:
+        self._places: Places | None = None
+        self._function = function
         self._shares = shares_of(function)
         self._made = {t: s for s in statements(function.body) if isinstance(s, Call) for t in s.targets}
 
@@ -59,3 +63,11 @@ class Memory:
     def same_place(self, a: Place, b: Place) -> bool:
         """Whether two places are one for certain."""
         return a[0] is b[0] and same_path(a[1], b[1])
+
+    def apart(self, a: Place, b: Place) -> bool:
+        """Whether two places share nothing for certain: they are parts of one array that do not meet."""
+        if a[0] is not b[0] or not a[1] or not b[1]:
+            return False
+        if self._places is None:
+            self._places = Places(Integers(self._function))
+        return self._places.apart(self._places.windows(a[1]), self._places.windows(b[1]))

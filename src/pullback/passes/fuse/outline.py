@@ -23,8 +23,11 @@ class Outliner:
         self.taken = taken
         self.made = 0
 
-    def call(self, members: Sequence[Call], space: Space, forward: int) -> Call:
-        """The call that stands for members, of which the first `forward` belong to the forward sweep."""
+    def call(self, members: Sequence[Call], space: Space, forward: int, apart: bool) -> Call:
+        """The call that stands for members, of which the first `forward` belong to the forward sweep.
+
+        apart  the places of one buffer that they add to are apart
+        """
         self.made += 1
         ids = {id(m) for m in members}
         results = [t for m in members for t in m.targets if not self.facts.readers(t) <= ids]
@@ -37,7 +40,7 @@ class Outliner:
         function = body.function(self._name(main.targets[0].hint))
         places = [main, *reversed(members)]
         loc = next((m.loc for m in places if m.loc.line), NOWHERE)
-        kernel = Kernel(function.name, function, space)
+        kernel = Kernel(function.name, function, space, apart)
         return Call(tuple(results), operation(kernel), tuple(body.params), loc=loc)
 
     def _main(self, members: Sequence[Call], results: Sequence[Var]) -> Call:

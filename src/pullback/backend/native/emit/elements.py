@@ -136,6 +136,8 @@ class Parts:
 
     def mixed(self) -> list[Sink]:
         """Sums that share their buffer with another: their places may overlap."""
+        if self.kernel.apart:
+            return []
         roots = [self._root(s.call) for s in self.sinks]
         return [s for s, root in zip(self.sinks, roots, strict=True) if s.adds and roots.count(root) > 1]
 
