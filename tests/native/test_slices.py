@@ -10,7 +10,7 @@ import pytest
 import pullback as pb
 from differences import numerical_gradients
 from pullback.backend.native.emit.module import emit_native
-from pullback.ir.nodes import Call, Function
+from pullback.ir.nodes import Call, For, Function
 from pullback.ir.slices import slice_lengths
 from pullback.ir.walk import statements
 from pullback.passes import optimize
@@ -155,11 +155,58 @@ def shifted(A: Any, V: Any) -> Any:
     return np.sum(A * A) + np.sum(V * V)
 
 
+def neighbours_that_meet(A: Any, V: Any) -> Any:
+    for i in range(1, 4):
+        A[1:4, i] = V[1:4] * A[2:5, i] + A[1:4, i - 1]
+        A[i, 1:4] = A[i, 2:5] * V[1:4] + A[i, 0:3] + A[i - 1, 1:4]
+        A[i, :i] = A[i, 1 : i + 1] * A[i - 1, :i]
+    return np.sum(A * A)
+
+
+def moves_and_clears(A: Any, V: Any) -> Any:
+    for i in range(1, 4):
+        A[i, :] = A[i - 1, :]
+        A[i - 1, 1:] = 0.0
+        V[:i] = A[i, :i] * V[i : 2 * i][: V[:i].shape[0]]
+        V[i:] += V[:1]
+        V[0] = V[i] * V[i - 1]
+    return np.sum(A * A) + np.sum(V * V)
+
+
 @pytest.mark.parametrize(
-    "function", [one_is_broadcast, cut_short, from_the_end, bounds_that_move, in_branches, shifted]
+    "function",
+    [
+        one_is_broadcast,
+        cut_short,
+        from_the_end,
+        bounds_that_move,
+        in_branches,
+        shifted,
+        neighbours_that_meet,
+        moves_and_clears,
+    ],
 )
 def test_slices_of_every_kind(function: Any) -> None:
     check(function, A, V)
+
+
+def forward_and_back(A: Any, V: Any) -> Any:
+    p, q = np.zeros_like(A), np.zeros_like(A)
+    q[1:-1, 0] = V[0]
+    for j in range(1, A.shape[1] - 1):
+        below = 0.3 * p[1:-1, j - 1] + 4.0
+        p[1:-1, j] = V[1] / below
+        q[1:-1, j] = (A[1:-1, j] - 0.3 * q[1:-1, j - 1]) / below
+    for j in range(A.shape[1] - 2, 0, -1):
+        A[1:-1, j] = p[1:-1, j] * A[1:-1, j + 1] + q[1:-1, j]
+    return np.sum(A * A)
+
+
+def test_a_place_that_is_read_and_cleared_and_its_neighbour_are_one_loop() -> None:
+    function = fused(forward_and_back, A, V)
+    loops = [s for s in function.body.stmts if isinstance(s, For)][2:]
+    assert [sum("fused" in s.op.name for s in x.body.stmts if isinstance(s, Call)) for x in loops] == [1, 1]
+    check(forward_and_back, A, V)
 
 
 def too_long(A: Any, V: Any) -> Any:

@@ -17,7 +17,7 @@ from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Call, Const, Function, Operand, Pack, Var
 from pullback.ir.walk import statements
 from pullback.styles.indexing import is_basic
-from pullback.styles.style import Array, Axis, Dim, Scalar, Style, is_varying, numeric
+from pullback.styles.style import Array, Axis, Scalar, Style, is_varying, numeric
 
 Key: TypeAlias = tuple[Any, ...]  # what is sliced (an axis, or the key of a slice), start, stop, step
 
@@ -73,22 +73,19 @@ class SliceLengths:
                 del rest[:1]
             elif rest and len(out) < len(after.axes):
                 axis, key = rest.pop(0)
-                out.append(self._key(axis, key, entry, after.axes[len(out)]))
+                out.append(self._key(axis, key, entry))
             else:
                 return None
         out += [key for _, key in rest]
         return out if len(out) == len(after.axes) else None
 
-    def _key(self, axis: Axis, key: Key | None, entry: Operand, after: Axis) -> Key | None:
-        """The key of a slice of an axis; None where its length follows from that of the axis."""
+    def _key(self, axis: Axis, key: Key | None, entry: Operand) -> Key | None:
+        """The key of a slice of an axis."""
         bounds = _bounds(entry)
         if bounds is None or is_varying(axis):
             return None
         if bounds == (0, None, 1):
             return key
-        fresh = isinstance(after, Dim) and not (isinstance(axis, Dim) and axis.sym == after.sym)
-        if not fresh:
-            return None
         of = self.name(axis)
         whole = key if key is not None else of if isinstance(of, int) else (of.sym, of.minus)
         return (whole, *bounds)

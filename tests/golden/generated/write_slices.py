@@ -1,23 +1,19 @@
 import numpy as np
 
-from pullback.runtime import unbroadcast
-
 
 def write_slices_value_and_grad(x):
     """Value and gradient of `write_slices` (programs.py:105)."""
     y = x.copy()
     x_2 = x[:-1]
     y[1:] += x_2**2
-    t = y[::2] * 3.0
-    y[::2] = t
+    y[::2] *= 3.0
     value = np.sum(y * x)
     with np.errstate(all="ignore"):
         # programs.py:109  return np.sum(y * x)
         y_bar = 1.0 * x
         x_bar = 1.0 * y
         # programs.py:108  y[::2] *= 3.0
-        t_bar = unbroadcast(y_bar[::2], t.shape)
-        y_bar[::2] = t_bar * 3.0
+        y_bar[::2] = y_bar[::2] * 3.0
         # programs.py:107  y[1:] += x[:-1] ** 2
         x_bar[:-1] += y_bar[1:] * (2 * x_2)
         # programs.py:106  y = x.copy()
@@ -29,14 +25,13 @@ def write_slices_primal(x):
     """Value of `write_slices` (programs.py:105) and the residuals of its pullback."""
     y = x.copy()
     y[1:] += x[:-1] ** 2
-    t = y[::2] * 3.0
-    y[::2] = t
-    return np.sum(y * x), (x.copy(), y, t.shape)
+    y[::2] *= 3.0
+    return np.sum(y * x), (x.copy(), y)
 
 
 def write_slices_pullback(residuals, value_bar):
     """Cotangent of the value of `write_slices` -> cotangent of x."""
-    x, y, t_shape = residuals
+    x, y = residuals
     with np.errstate(all="ignore"):
         # programs.py:107  y[1:] += x[:-1] ** 2
         x_2 = x[:-1]
@@ -44,8 +39,7 @@ def write_slices_pullback(residuals, value_bar):
         y_bar = value_bar * x
         x_bar = value_bar * y
         # programs.py:108  y[::2] *= 3.0
-        y_bar_2 = unbroadcast(y_bar[::2], t_shape) * 3.0
-        y_bar[::2] = y_bar_2
+        y_bar[::2] = y_bar[::2] * 3.0
         # programs.py:107  y[1:] += x[:-1] ** 2
         x_bar[:-1] += y_bar[1:] * (2 * x_2)
         # programs.py:106  y = x.copy()

@@ -9,6 +9,7 @@ import numpy as np
 
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Block, Call, Function, Operand, Var
+from pullback.ir.slices import slice_lengths
 from pullback.ir.walk import block_ends, own_operands, statements, variables_in
 from pullback.passes.buffers.deaths import asks_shape
 from pullback.passes.fuse.members import Role, read_by, role_of
@@ -34,6 +35,7 @@ class Facts:
 
     def __init__(self, function: Function, takes: Callable[[Call], bool], blocks: bool = False) -> None:
         self.memory = Memory(function)
+        self.slices = slice_lengths(function)
         self.role: dict[int, Role] = {}
         self.free: dict[Var, Call] = {}
         self._readers: dict[Var, list[int]] = {}

@@ -31,7 +31,7 @@ class Group:
     barred   what no member may read: results of the group's reductions and of stores of a part
     virtual  what its maps and stores of the whole make: members read it element by element
     bases    what its stores of a part change: parameters of the kernel
-    added    results of additions to a part
+    changed  what these stores make: further ones may follow
     ends     it has a reduction or a store: its space is its own
     """
 
@@ -41,17 +41,21 @@ class Group:
     barred: set[Var] = field(default_factory=set)
     virtual: set[Var] = field(default_factory=set)
     bases: set[Var] = field(default_factory=set)
-    added: set[Var] = field(default_factory=set)
+    changed: set[Var] = field(default_factory=set)
     writes: list[Write] = field(default_factory=list)
     ends: bool = False
 
 
 class Joining:
-    """Which groups may be one.  `sums_overlap`: additions to one buffer may, as their order does not matter."""
+    """Which groups may be one.
 
-    def __init__(self, facts: Facts, sums_overlap: bool) -> None:
+    in_turn  stores to one buffer may be done one after the other in a kernel: additions, whose order does not matter,
+             and stores of places that are apart
+    """
+
+    def __init__(self, facts: Facts, in_turn: bool) -> None:
         self.facts = facts
-        self.sums_overlap = sums_overlap
+        self.in_turn = in_turn
 
     def alone(self, i: int, stmt: Stmt) -> Group:
         """The group of one statement; without a space where no kernel can run it."""
@@ -59,14 +63,14 @@ class Joining:
         role = self.facts.role.get(id(stmt))
         if role is None or role is Role.FREE or not isinstance(stmt, Call):
             return group
-        group.space = space_of(stmt, role)
+        group.space = space_of(stmt, role, self.facts.slices)
         group.reads = {v: None for v, elements in self.facts.needs(stmt).inputs.items() if elements}
         whole = role is Role.STORE and is_whole_store(stmt)
         (group.virtual if role is Role.MAP or whole else group.barred).update(stmt.targets)
         group.ends = role is not Role.MAP
         if role is Role.STORE and not whole:
             group.bases.update(variables_in(stmt.args[:1]))
-            group.added.update(stmt.targets if stmt.op is core.add_at else ())
+            group.changed.update(stmt.targets)
         base = stmt.args[0]
         if stmt.op.writes and isinstance(base, Var) and base not in self.facts.free:
             place = self.facts.memory.place(base, *stmt.args[2:])
@@ -81,8 +85,8 @@ class Joining:
         barred, virtual = a.barred | b.barred, a.virtual | b.virtual
         if not barred.isdisjoint(a.reads) or not barred.isdisjoint(b.reads):
             return None
-        bases, added = a.bases | b.bases, a.added | b.added
-        if not bases.isdisjoint(virtual | (barred - added if self.sums_overlap else barred)):
+        bases, changed = a.bases | b.bases, a.changed | b.changed
+        if not bases.isdisjoint(virtual | (barred - changed if self.in_turn else barred)):
             return None
         out = Group(
             sorted(a.members + b.members),
@@ -91,7 +95,7 @@ class Joining:
             barred,
             virtual,
             bases,
-            added,
+            changed,
             a.writes + b.writes,
             a.ends or b.ends,
         )
@@ -119,4 +123,4 @@ class Joining:
         return all(self.facts.memory.apart(a.place, b.place) for a, b in pairs if a.regions & b.regions)
 
     def _commute(self, a: Write, b: Write) -> bool:
-        return (self.sums_overlap and a.adds and b.adds) or self.facts.memory.apart(a.place, b.place)
+        return (self.in_turn and a.adds and b.adds) or self.facts.memory.apart(a.place, b.place)

@@ -16,9 +16,10 @@ import numpy as np
 from pullback.ir import core_ops as core
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Call, Const, Operand, Pack, Var
+from pullback.ir.slices import SliceLengths
 from pullback.styles.broadcast import as_array
 from pullback.styles.indexing import is_basic
-from pullback.styles.style import Array, Axis, Dim, Scalar, numeric, same_length
+from pullback.styles.style import Array, Axis, Dim, Scalar, Style, numeric, same_length
 
 Space = tuple[Axis, ...]
 
@@ -59,10 +60,10 @@ def role_of(call: Call) -> Role | None:
     return None
 
 
-def space_of(call: Call, role: Role) -> Space:
+def space_of(call: Call, role: Role, slices: SliceLengths) -> Space:
     """The axes that a map, a reduction or a store runs over."""
     if role is Role.STORE:
-        return _stored_axes(call)
+        return _stored_axes(call, slices)
     style = style_of(call.args[0]) if role is Role.REDUCTION else call.targets[0].style
     assert isinstance(style, Array) and style.axes is not None
     return style.axes
@@ -109,17 +110,18 @@ def is_whole_store(call: Call) -> bool:
     return same_space(base.axes or (), value.axes or ())
 
 
-def _stored_axes(call: Call) -> Space:
+def _stored_axes(call: Call, slices: SliceLengths) -> Space:
     """The axes of what a store writes; where only the run time knows a length of it, that of the value.
 
     The value may then be of length 1 and broadcast: a target tells when it runs the store.
     """
-    axes, base = region_axes(call), style_of(call.args[0])
-    assert axes is not None and isinstance(base, Array)
+    base, _, *steps = call.args
+    style, whole = slices.named(_region(call), base, steps), style_of(base)
+    assert isinstance(style, Array) and style.axes is not None and isinstance(whole, Array)
     value = as_array(style_of(call.args[1]))
     given = (value.axes if isinstance(value, Array) else None) or ()
-    known = {axis.sym for axis in base.axes or () if isinstance(axis, Dim)}
-    out = list(axes)
+    known = {axis.sym for axis in whole.axes or () if isinstance(axis, Dim)}
+    out = list(style.axes)
     for k in range(1, len(given) + 1):
         place = out[-k]
         if isinstance(place, Dim) and place.sym not in known and given[-k] != 1:
@@ -129,10 +131,12 @@ def _stored_axes(call: Call) -> Space:
 
 def region_axes(call: Call) -> Space | None:
     """The axes of what a store writes."""
-    axes = core.load_style(style_of(call.args[0]), *(style_of(step) for step in call.args[2:]))
-    if not isinstance(axes, Array):
-        return None
-    return axes.axes
+    style = _region(call)
+    return style.axes if isinstance(style, Array) else None
+
+
+def _region(call: Call) -> Style:
+    return core.load_style(style_of(call.args[0]), *(style_of(step) for step in call.args[2:]))
 
 
 def _is_plain_constant(call: Call) -> bool:

@@ -80,10 +80,13 @@ class Run:
     def merge_equal(self) -> None:
         """Put together what runs over one space and makes, reads or shares something with one another."""
         readers: dict[Var, list[int]] = {}
+        places = _Near()
         for i in range(len(self.stmts)):
             if self.group(i).space is None:
                 continue
             near: dict[int, None] = {}
+            if self.joining.in_turn:
+                near.update(dict.fromkeys(places.add(i, *self._roots(i))))
             for var in self.group(i).reads:
                 near.update(dict.fromkeys([self.made[var]] if var in self.made else []))
             for var in self.group(i).reads:
@@ -92,6 +95,11 @@ class Run:
             for j in near:
                 if self._equal(i, j):
                     self.merge(i, j)
+
+    def _roots(self, i: int) -> tuple[set[Var], set[Var]]:
+        """The arrays that parts are read of, and those that parts are written of, by a statement."""
+        memory, group = self.facts.memory, self.groups[i]
+        return {memory.place(v)[0] for v in group.reads}, {w.place[0] for w in group.writes}
 
     def _equal(self, i: int, j: int) -> bool:
         a, b = self.group(i).space, self.group(j).space
@@ -209,6 +217,24 @@ class Run:
                 break
             kept = kept - wrong
         return kept
+
+
+class _Near:
+    """Who reads and who writes parts of one array."""
+
+    def __init__(self) -> None:
+        self.readers: dict[Var, list[int]] = {}
+        self.writers: dict[Var, list[int]] = {}
+
+    def add(self, i: int, read: set[Var], written: set[Var]) -> Iterator[int]:
+        """The statements before that write where this one reads or writes, or read where it writes."""
+        for var in read:
+            yield from self.writers.get(var, ())
+            self.readers.setdefault(var, []).append(i)
+        for var in written:
+            yield from self.readers.get(var, ())
+            yield from self.writers.get(var, ())
+            self.writers.setdefault(var, []).append(i)
 
 
 def _closure(units: set[int], waits: Mapping[int, set[int]]) -> set[int]:
