@@ -132,3 +132,36 @@ def test_a_chain(f: Any, names: tuple[str, ...]) -> None:
     text = gradient.source(x, target="c")
     assert all(f"pb_{name}(" in text for name in names)
     assert np.isnan(gradient(np.array([1.0, np.nan]))[0])
+
+
+def quotients(x: Any) -> Any:
+    return np.sum(np.tanh(x) / (1.0 + x * x) + 2.0 / (1.0 + x * x))
+
+
+def unbounded(x: Any) -> Any:
+    return np.sum(np.tanh(x) / x + 2.0 / x)
+
+
+@pytest.mark.parametrize(("f", "shared"), [(quotients, True), (unbounded, False)])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_quotients_by_one_divisor(f: Any, shared: bool, dtype: str) -> None:
+    """They share its inverse where that cannot overflow, and an infinite divisor gives what it gives."""
+    gradient = pb.value_and_grad(f, target="native")
+    values = [1.0, -0.3, 5e10, 1e-40, 7.0] if f is unbounded else [0.0, -0.3, 5e10, 1e200, np.inf]
+    with np.errstate(all="ignore"):
+        x = np.array(values).astype(dtype)
+        value, bar = gradient(x)
+        wanted, wanted_bar = pb.value_and_grad(f, target="numpy")(x)
+    rtol = 1e-14 if dtype == "float64" else 1e-5
+    np.testing.assert_allclose(value, wanted, rtol=rtol)
+    np.testing.assert_allclose(bar, wanted_bar, rtol=rtol, atol=1e-300)
+    assert ("pb_inverse0 = 1 /" in gradient.source(x, target="c")) is shared
+
+
+def test_a_sum_of_products_is_exact_where_numpy_s_is() -> None:
+    gradient = pb.value_and_grad(lambda x, y: np.sum(x * y), target="native")
+    x, y = np.arange(-50.0, 50.0), np.arange(100.0) * 3.0
+    value, bar = gradient(x, y)
+    assert value == np.sum(x * y)
+    np.testing.assert_array_equal(bar, y)
+    assert np.isnan(gradient(np.array([np.inf, 1.0]), np.array([0.0, 1.0]))[0])

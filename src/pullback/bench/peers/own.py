@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,19 +44,31 @@ class Pullback(Peer):
         function = getattr(kernel.module(), kernel.objective)
         if kernel.scalar:
             gradient = pullback.value_and_grad(function, argnums=kernel.argnums)
-            served = functools.partial(_served, gradient)
-            return Program(
-                lambda: gradient(*args),
-                lambda r: Result(r[0], [flat(r[1])]),
-                settle=functools.partial(_settle, lambda: gradient(*args), served),
-                served=served,
-            )
+            return _program(gradient, lambda: gradient(*args))
 
         def pull_all() -> Any:
             value, pull = pullback.vjp(function, *args, argnums=kernel.argnums)
             return value, [pull(seed) for seed in seeds]
 
         return Program(pull_all, lambda r: Result(r[0], [flat(bars) for bars in r[1]]))
+
+    def reusing(
+        self, kernel: Kernel, args: tuple[Any, ...], seeds: Sequence[Any], buffers: Mapping[str, Any]
+    ) -> Program:
+        """The same with `out=`."""
+        if not kernel.scalar:
+            return self.program(kernel, args, seeds)
+        function = getattr(kernel.module(), kernel.objective)
+        gradient = pullback.value_and_grad(function, argnums=kernel.argnums)
+        out = tuple(buffers.get(name) for name in kernel.wrt)
+        return _program(gradient, lambda: gradient(*args, out=out))
+
+
+def _program(gradient: Any, call: Callable[[], Any]) -> Program:
+    """The program of a call of a gradient function."""
+    served = functools.partial(_served, gradient)
+    settle = functools.partial(_settle, call, served)
+    return Program(call, lambda r: Result(r[0], [flat(r[1])]), settle=settle, served=served)
 
 
 def _served(gradient: Any) -> str:

@@ -14,6 +14,7 @@ from pullback.backend.native.emit.leaves import ArrayLeaf, Number, c_type, leave
 from pullback.backend.native.emit.ranges import Ranges
 from pullback.backend.native.emit.reals import Reals
 from pullback.backend.native.emit.scalars import selects, strong_zero
+from pullback.backend.native.emit.sharing import Sharing
 from pullback.ir import core_ops as core
 from pullback.ir.kernel import Kernel
 from pullback.ir.nodes import Call, Const, Operand, Var
@@ -304,6 +305,7 @@ class Elements:
         self.terms: dict[Var, Term] = {}
         self.reals = Reals()
         self.ranges = Ranges()
+        self.sharing = Sharing(parts.elementwise)
         self.lines: list[str] = []
         self.count = 0
 
@@ -327,6 +329,8 @@ class Elements:
         assert isinstance(leaf, ArrayLeaf | Number)
         name = f"{_spelled(target.hint)}{self.count}"
         self.count += 1
+        self.lines += self.sharing.lines
+        self.sharing.lines.clear()
         self.lines.append(f"const {c_type(leaf.dtype)} {name} = {term.to(leaf.dtype)};")
         self.terms[target] = Term(name, leaf.dtype)
         self.ranges.made(call, leaf.dtype)
@@ -346,6 +350,9 @@ class Elements:
         enough = self.ranges.enough(ufunc, dtypes, call)
         if enough:
             return Term(f"{enough}({terms[0].text})", dtypes[-1])
+        shorter = self.sharing.made(call, ufunc, terms, dtypes[-1], self.ranges)
+        if shorter is not None:
+            return shorter
         if call.op is core.OPERATORS["**"] and _is_half(call.args[1]) and dtypes[0].kind == "f":
             return element(np.sqrt, dtypes[1:], terms[:1])  # as NumPy does, of arrays
         return element(ufunc, dtypes, terms)
@@ -380,6 +387,11 @@ class Elements:
         if r.kind in ("or", "and"):
             return f"(uint8_t)({term.text} != 0)"
         return term.to(r.dtype)
+
+    def added(self, total: str, r: Reduction) -> str:
+        """A reduction with what it takes."""
+        product = self.sharing.added(total, r.operand, r.dtype) if r.adds else ""
+        return product or r.combine(total, self.reduced(r))
 
     def stored(self, sink: Sink) -> str:
         """What is stored."""

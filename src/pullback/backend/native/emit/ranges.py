@@ -117,8 +117,10 @@ class Ranges:
         if isinstance(operand, Var):
             return self.ranges.get(operand, ALL)
         value = operand.value if isinstance(operand, Const) else None
+        if isinstance(value, int | np.integer) and abs(int(value)) > 2**60:
+            return ALL
         if isinstance(value, int | float | np.integer | np.floating) and value == value:
-            return Range(float(value), float(value)) if abs(value) < 1e300 else ALL
+            return Range(float(value), float(value))
         return ALL
 
     def made(self, call: Call, dtype: np.dtype[Any]) -> None:

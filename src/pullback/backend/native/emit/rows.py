@@ -156,7 +156,7 @@ class Row:
                 out.append(f"{place} = ({ctype})({place} + {value});" if sink.adds else f"{place} = {value};")
         for r in self.parts.reductions:
             acc = f"pb_acc_{r.name}" if self.local(r) else at[f"pb_a{r.index}"]
-            out.append(f"{acc} = {r.combine(acc, elements.reduced(r))};")
+            out.append(f"{acc} = {elements.added(acc, r)};")
         return out, after
 
     def holder(self, r: Reduction) -> str:
