@@ -38,6 +38,7 @@ from pullback.ir.pretty import pretty
 from pullback.ir.verify import verify
 from pullback.passes import optimize
 from pullback.passes.lengths import assume_lengths
+from pullback.passes.mapping import map_loops
 from pullback.passes.plain import checked, has_products, plain_products
 from pullback.transform.choose import Choices
 from pullback.transform.gradient import Request, callee_pair, joint, pair
@@ -86,6 +87,7 @@ class Compiled:
     _generated: dict[tuple[str, bool], Generated] = field(default_factory=dict)
     _functions: dict[tuple[str, bool], Callable[..., Any]] = field(default_factory=dict)
     _native: dict[tuple[str, bool], Native | NativePair | Untaken] = field(default_factory=dict)
+    _for_c: Function | None = None  # the primal as C takes it
 
     @property
     def name(self) -> str:
@@ -202,8 +204,23 @@ class Compiled:
         """The functions of which C is made: the joint one, or the pair.  Raises Untaken where there are none."""
         if self.has_effects:
             raise Untaken("a function that does more than compute")
+        if self._for_c is None:
+            primal = self.lowered.function
+            mapped = _stage("native/mapped", map_loops(primal), self.options)
+            self._for_c = mapped if mapped is primal or self._is_taken(mapped) else primal
+        return self._functions_for_c(module, self._for_c)
+
+    def _is_taken(self, mapped: Function) -> bool:
+        """Whether C takes loops over elements as functions of numbers; it may take them as they are."""
+        try:
+            emit_native(*self._functions_for_c("joint", mapped), in_place=self.options.bufferize)
+        except Untaken:
+            return False
+        return True
+
+    def _functions_for_c(self, module: str, primal: Function) -> tuple[Function, ...]:
         chosen = Choices(self.options.resolution)
-        primal = _stage("native/lengths", assume_lengths(self.lowered.function), self.options)
+        primal = _stage("native/lengths", assume_lengths(primal), self.options)
         if module == "joint":
             functions: tuple[Function, ...] = (joint(primal, self.request, chosen),)
         else:

@@ -9,6 +9,7 @@ from pullback.errors import NoRuleError
 from pullback.ir import core_ops as core
 from pullback.ir.callee import Callee, callee_of
 from pullback.ir.core_ops import UFUNC_OF_OPERATOR, style_of
+from pullback.ir.mapped import mapped_of
 from pullback.ir.nodes import Call, Const
 from pullback.markers import broadcast
 from pullback.rules.kinds import NonDifferentiable, Rule
@@ -89,7 +90,7 @@ class Choices:
 
     def is_constant(self, call: Call) -> bool:
         """Whether a call's results carry no derivative."""
-        if call.op in ACCESS_RULES or callee_of(call) is not None:
+        if call.op in ACCESS_RULES or callee_of(call) is not None or mapped_of(call) is not None:
             return False
         if call.op in _CONSTANT_CORE or call.op.effect:
             return True

@@ -19,6 +19,7 @@ from pullback.ir import core_ops as core
 from pullback.ir.builder import Builder
 from pullback.ir.callee import callee_of
 from pullback.ir.core_ops import style_of
+from pullback.ir.mapped import mapped_of
 from pullback.ir.nodes import Call, Const, Operand, Pack, Stmt, Var
 from pullback.ir.walk import variables, variables_in
 from pullback.rules.kinds import BuilderRule, NonDifferentiable, Opaque, Row, Structured
@@ -27,6 +28,7 @@ from pullback.transform.bars import Bars
 from pullback.transform.callees import pull_back_callee
 from pullback.transform.choose import Choices, scalar_call
 from pullback.transform.cotangents import as_list, distribute, fit, numpy_op
+from pullback.transform.mapped import pull_back_mapped
 from pullback.transform.opaque import opaque_call
 from pullback.transform.reverse_access import ACCESS_RULES
 
@@ -53,6 +55,11 @@ def pull_back(sweep: Sweeping, call: Call, bars: Sequence[Operand | None]) -> li
     callee = callee_of(call)
     if callee is not None:
         return pull_back_callee(sweep, call, callee, bars)
+    mapped = mapped_of(call)
+    if mapped is not None:
+        assert bars[0] is not None
+        pull_back_mapped(sweep, call, mapped, bars[0], lambda x, bar: _contribute(sweep, x, bar))
+        return [call]
     rule = sweep.chosen.rule(call)
     whole, call = call, scalar_call(call)
     match rule:

@@ -97,10 +97,18 @@ class Facts:
             if made is None or not (elements or made.op is core.shape):
                 found.inputs[var] = found.inputs.get(var, False) or elements
             elif id(made) not in found.copies:
-                first = 0 if asks_shape(made) or made.op.fn is not np.broadcast_to else 1
-                self._resolve(made.args[:first], True, found)
-                self._resolve((*made.args[first:], *(x for _, x in made.kwargs)), False, found)
+                spread = _spread(made)
+                shapes = [x for x in made.args if x not in spread]
+                self._resolve(spread, True, found)
+                self._resolve((*shapes, *(x for _, x in made.kwargs)), False, found)
                 found.copies[id(made)] = made
+
+
+def _spread(made: Call) -> tuple[Operand, ...]:
+    """The operand that a free call gives a shape to."""
+    if made.op.fn is np.broadcast_to:
+        return made.args[:1]
+    return made.args[1:2] if made.op.fn in (np.full, np.full_like) else ()
 
 
 def _bases(function: Function) -> set[Var]:

@@ -49,6 +49,16 @@ PB_FORCED const int64_t *pb_strides_of(const pb_any *x, int32_t rank) {
    where its sums are gathered.  Non-zero: the host's error is set, and nothing has been changed. */
 PB_RUNTIME int32_t pb_run(pb_host *host, const pb_kernel *kernel, void *const *arrays, const int64_t *shape, const void *numbers, int64_t *total, void *all);
 
+/* A function that a loop calls for its element has failed in one of the threads that run the loop: the error of one of
+   them is the host's. */
+PB_ONCE void pb_stop(pb_host *host, const pb_host *own, int32_t *stopped) {
+    if (__atomic_exchange_n(stopped, 1, __ATOMIC_RELAXED)) return;
+    host->error = own->error;
+    host->line = own->line;
+    host->message = own->message;
+    memcpy(host->detail, own->detail, sizeof(host->detail));
+}
+
 /* Whether a local array of one axis has a buffer of its own with room for a result.  What is read there has been tested
    to stand side by side: the results' own place. */
 PB_FORCED int pb_ready(const pb_array1 *o, int64_t size, int64_t n) {

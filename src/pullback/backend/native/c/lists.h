@@ -11,6 +11,7 @@ typedef void (*pb_keeper)(void *item);
 static __thread const char *pb_base __attribute__((unused));
 
 typedef struct pb_list {
+    struct pb_list *next; /* of those kept for the next new list */
     int64_t refs;
     int64_t length;
     int64_t room;
@@ -28,26 +29,64 @@ PB_FORCED void *pb_list_item(const pb_list *list, int64_t at) {
     return list->items + at * list->size;
 }
 
-/* One name of a list less; the last frees it and what it holds. */
-static __attribute__((unused)) void pb_release_list(pb_host *host, pb_list *list) {
-    if (!list || --list->refs > 0) return;
+/* Small lists that are free are kept for the next new ones, so that a loop that saves some numbers each time makes no
+   memory.  Whoever begins a stretch of work in a thread gives them back at its end (`pb_end_lists`). */
+#define PB_SPARE_LISTS 8
+#define PB_SPARE_BYTES 65536
+static __thread struct { pb_list *first; int32_t count; } pb_spare __attribute__((unused));
+
+PB_ONCE void pb_end_lists(void) {
+    while (pb_spare.first) {
+        pb_list *list = pb_spare.first;
+        pb_spare.first = list->next;
+        free(list->items);
+        free(list);
+    }
+    pb_spare.count = 0;
+}
+
+/* Free a list that has no name, and what it holds. */
+PB_ONCE void pb_free_list(pb_host *host, pb_list *list) {
     if (list->drop)
         for (int64_t i = 0; i < list->length; i++) list->drop(host, pb_list_item(list, i));
+    if (pb_spare.count < PB_SPARE_LISTS && list->room * list->size <= PB_SPARE_BYTES) {
+        list->next = pb_spare.first;
+        pb_spare.first = list;
+        pb_spare.count++;
+        return;
+    }
     free(list->items);
     free(list);
 }
 
-/* Room for `more` items after those of a list; one that is not there yet is made.  Non-zero where there is no memory. */
-static __attribute__((unused)) int32_t pb_reserve(pb_host *host, pb_list **list, int64_t more, int64_t size, pb_dropper drop, int32_t place) {
-    pb_list *to = *list;
-    if (!to) {
-        to = calloc(1, sizeof(pb_list));
-        if (!to) goto fail;
-        to->refs = 1;
-        to->size = size;
-        to->drop = drop;
-        *list = to;
+/* One name of a list less; the last frees it. */
+PB_FORCED void pb_release_list(pb_host *host, pb_list *list) {
+    if (list && --list->refs <= 0) pb_free_list(host, list);
+}
+
+/* A new list; one that was kept is as good. */
+PB_FORCED pb_list *pb_new_list(int64_t size, pb_dropper drop) {
+    pb_list *to = pb_spare.first;
+    if (to) {
+        pb_spare.first = to->next;
+        pb_spare.count--;
+        to->room = to->room * to->size / size;
+        to->length = 0;
+        to->kind = 0;
+    } else if (!(to = calloc(1, sizeof(pb_list)))) {
+        return NULL;
     }
+    to->refs = 1;
+    to->size = size;
+    to->drop = drop;
+    return to;
+}
+
+/* Room for `more` items after those of a list; one that is not there yet is made.  Non-zero where there is no memory. */
+PB_ONCE int32_t pb_reserve(pb_host *host, pb_list **list, int64_t more, int64_t size, pb_dropper drop, int32_t place) {
+    pb_list *to = *list;
+    if (!to) *list = to = pb_new_list(size, drop);
+    if (!to) goto fail;
     if (to->length + more > to->room) {
         int64_t room = to->room ? 2 * to->room : 8, bytes;
         if (room < to->length + more) room = to->length + more;
@@ -66,12 +105,15 @@ fail:
 }
 
 /* Append an item: the list takes over what it holds. */
-static __attribute__((unused)) int32_t pb_append(pb_host *host, pb_list **list, int64_t size, void *item, pb_dropper drop, int32_t place) {
-    if (pb_reserve(host, list, 1, size, drop, place)) {
-        if (drop) drop(host, item);
-        return 1;
-    }
+PB_FORCED int32_t pb_append(pb_host *host, pb_list **list, int64_t size, void *item, pb_dropper drop, int32_t place) {
     pb_list *to = *list;
+    if (PB_RARE(!to || to->length == to->room)) {
+        if (pb_reserve(host, list, 1, size, drop, place)) {
+            if (drop) drop(host, item);
+            return 1;
+        }
+        to = *list;
+    }
     memcpy(to->items + to->length * size, item, (size_t)size);
     to->length++;
     return 0;

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pullback.backend.native.emit.element import Term, element, literal, loop_of, ufunc_of
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import ArrayLeaf, Number, c_type, leaves_of, operand_style
+from pullback.backend.native.emit.mapped import Evaluation, Mapped, is_mapped
 from pullback.backend.native.emit.ranges import Ranges
 from pullback.backend.native.emit.reals import Reals
 from pullback.backend.native.emit.scalars import selects, strong_zero
@@ -20,6 +21,9 @@ from pullback.ir.kernel import Kernel
 from pullback.ir.nodes import Call, Const, Operand, Var
 from pullback.styles.broadcast import as_array
 from pullback.styles.style import Array, Scalar, Static, Tup, same_length
+
+if TYPE_CHECKING:
+    from pullback.backend.native.emit.module import ModuleEmitter
 
 _SHAPES = (core.shape, core.dim, core.joint_shape)
 _FILLED = {"np.zeros_like": 0, "np.ones_like": 1, "np.zeros": 0, "np.ones": 1}
@@ -130,6 +134,7 @@ class Parts:
     sinks: list[Sink] = field(default_factory=list)
     made: list[Var] = field(default_factory=list)  # results that are new arrays
     shape: Operand | None = None  # that of the space, where no array tells it
+    mapped: Mapped | None = None  # functions of numbers
 
     def whole(self) -> list[tuple[int, Reduction]]:
         """Reductions to a number."""
@@ -154,7 +159,7 @@ class Parts:
         return [(r.index, r) for r in self.reductions if not r.whole]
 
 
-def analyse(kernel: Kernel) -> Parts:
+def analyse(kernel: Kernel, module: ModuleEmitter) -> Parts:
     """The parts of a kernel.  Raises Untaken where C has nothing for one of its calls."""
     parts = Parts(kernel)
     params = [p.tree for p in kernel.function.params if isinstance(p.tree, Var)]
@@ -175,6 +180,8 @@ def analyse(kernel: Kernel) -> Parts:
     for var in params:
         _parameter(parts, var, reads)
     _told(parts)
+    each = [c for c in parts.elementwise if is_mapped(c)]
+    parts.mapped = Mapped(module, each) if each else None
     defined = {t for c in parts.elementwise for t in c.targets}
     parts.made = [x for x in kernel.function.results if isinstance(x, Var) and x in defined]
     return parts
@@ -308,6 +315,7 @@ class Elements:
         self.sharing = Sharing(parts.elementwise)
         self.lines: list[str] = []
         self.count = 0
+        self.evaluation = None if parts.mapped is None else Evaluation(parts.mapped, self.text, self.lines)
 
     def statements(self) -> list[str]:
         """A constant for each value."""
@@ -339,6 +347,8 @@ class Elements:
             self.lines.append(real)
 
     def _made(self, call: Call) -> Term:
+        if self.evaluation is not None and is_mapped(call):
+            return self.evaluation.term(call)
         special = _SPECIAL.get(call.op.name)
         if special is not None:
             return special(self, call)
@@ -356,6 +366,10 @@ class Elements:
         if call.op is core.OPERATORS["**"] and _is_half(call.args[1]) and dtypes[0].kind == "f":
             return element(np.sqrt, dtypes[1:], terms[:1])  # as NumPy does, of arrays
         return element(ufunc, dtypes, terms)
+
+    def done(self) -> list[str]:
+        """What follows the statements for an element."""
+        return [] if self.evaluation is None else self.evaluation.released()
 
     def term(self, operand: Operand) -> Term:
         """An operand's item."""

@@ -74,11 +74,10 @@ def _leaves(trees: list[Operand] | tuple[Operand, ...]) -> list[Leaf]:
     return [leaf for tree in trees for leaf in leaves_of(_signature(tree))]
 
 
-def body(e: Emitter, function: Function, statements: Callable[[], None]) -> None:
-    """The lines of the C function."""
-    e.line("const char *const pb_here = __builtin_frame_address(0);")
-    far = f"(pb_here > pb_base ? pb_here - pb_base : pb_base - pb_here) > {STACK}"
-    e.check(f"!({far})", TYPE_ERROR, "recursion too deep")
+def body(e: Emitter, function: Function, statements: Callable[[], None], recursive: bool = True) -> None:
+    """The lines of the C function.  `recursive`: it may be called by itself, and so is stopped in time."""
+    if recursive:
+        _stop_in_time(e)
     at = 0
     for param in function.params:
         at = _take(e, param.tree, at)
@@ -93,6 +92,13 @@ def body(e: Emitter, function: Function, statements: Callable[[], None]) -> None
             e.assign(f"(*pb_r{at})", text, leaf)
             at += 1
     e.settle(mark)
+
+
+def _stop_in_time(e: Emitter) -> None:
+    """Leave where the stack is deep."""
+    e.line("const char *const pb_here = __builtin_frame_address(0);")
+    far = f"(pb_here > pb_base ? pb_here - pb_base : pb_base - pb_here) > {STACK}"
+    e.check(f"!({far})", TYPE_ERROR, "recursion too deep")
 
 
 def _take(e: Emitter, tree: Operand, at: int) -> int:

@@ -11,12 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pullback.backend.native.emit.element import ufunc_of
 from pullback.backend.native.emit.elements import Parts, analyse
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import ArrayLeaf, c_type, code_of, leaves_of
 from pullback.backend.native.emit.rows import Operand, Row
 from pullback.ir.kernel import Kernel
+from pullback.ir.mapped import mapped_of
 from pullback.ir.nodes import Var
 from pullback.styles.style import Array, same_length
 
@@ -46,7 +49,7 @@ class KernelEmitter:
 
     def text(self) -> list[str]:
         """All of it."""
-        self.parts = analyse(self.kernel)
+        self.parts = analyse(self.kernel, self.module)
         self.rank = max(len(self.kernel.space), 1)
         self.operands = [*self._inputs(), *self._outputs()]
         if not self.operands or (self._unshaped() and self.kernel.space):
@@ -133,11 +136,16 @@ class KernelEmitter:
         self._add("};")
         whole = bool(self.parts.whole())
         fold, part = (f"{self.name}_fold", f"sizeof({self.name}_part)") if whole else ("NULL", "0")
-        nonzero = int(any(r.needs_items for r in self.parts.reductions))
+        nonzero = int(any(r.needs_items for r in self.parts.reductions) or self._needs_elements())
         self._add(
             f"static const pb_kernel {self.name}_table = {{{self.name}_row, {fold}, {self.name}_roles, {len(self.operands)}, "
             f"{self.rank}, {len(self.kernel.space)}, {self.place}, {part}, {self._cost()}, {nonzero}, {int(self._ordered())}}};"
         )
+
+    def _needs_elements(self) -> bool:
+        """Whether NumPy would make something of another dtype of no elements."""
+        calls = self.parts.mapped.calls if self.parts.mapped is not None else ()
+        return any(mapped_of(c) is not None and c.targets[0].style.dtype != np.float64 for c in calls)  # type: ignore[union-attr]
 
     def _ordered(self) -> bool:
         """Whether rows must be taken one after the other: several may change one item."""
@@ -145,7 +153,7 @@ class KernelEmitter:
 
     def _cost(self) -> int:
         """What an item costs, about."""
-        cost = len(self.operands)
+        cost = len(self.operands) + (0 if self.parts.mapped is None else self.parts.mapped.cost())
         for call in self.parts.elementwise:
             ufunc = ufunc_of(call)
             cost += 1 if ufunc is None or ufunc.__name__ in _CHEAP else _CALL_COST
@@ -166,8 +174,13 @@ class KernelEmitter:
     def _function(self) -> None:
         self._add(f"PB_ONCE int32_t {self.name}({', '.join(self._parameters())}) {{")
         numbers, all_ = "NULL", "NULL"
-        if self.parts.numbers:
-            self._add(f"    const {self.name}_numbers numbers = {{{', '.join(self.parts.numbers)}}};")
+        if self.parts.mapped is not None:
+            self._add("    int32_t stopped = 0;")
+        if self.row.has_numbers:
+            given = ["host", "&stopped"] if self.parts.mapped is not None else []
+            self._add(
+                f"    const {self.name}_numbers numbers = {{{', '.join([*given, *self.parts.numbers])}}};"
+            )
             numbers = "&numbers"
         if self.parts.whole():
             starts = ", ".join(
@@ -186,6 +199,8 @@ class KernelEmitter:
             self._add(f"    }} else if (PB_RARE({run})) return 1;")
         else:
             self._add(f"    if (PB_RARE({run})) return 1;")
+        if self.parts.mapped is not None:
+            self._add("    if (PB_RARE(stopped)) return 1;")
         self._after()
         self._add("    return 0;")
         self._add("}")

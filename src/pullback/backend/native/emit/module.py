@@ -159,6 +159,7 @@ class ModuleEmitter:
     definitions: list[str] = field(default_factory=list)
     in_place: bool = True
     _callees: dict[Callee, tuple[Function, str]] = field(default_factory=dict)
+    _mapped: dict[Callee, tuple[str, Function]] = field(default_factory=dict)
     mixes_ranks: bool = False  # some number is held as an array of no axes
 
     def place(self, loc: Loc) -> int:
@@ -216,6 +217,18 @@ class ModuleEmitter:
             made = _fused(callee.function, self.in_place)
             self._callees[callee] = made, f"pb_f{len(self._callees)}_{callee.name}"
         return self._callees[callee]
+
+    def mapped(self, callee: Callee, function: Function) -> tuple[str, Function]:
+        """The C function of a function of numbers, which several threads may run at once, and what it is of."""
+        if callee not in self._mapped:
+            fused, name = _fused(function, self.in_place), f"pb_m{len(self._mapped)}_{callee.name}"
+            before, quiet = (len(self.operations), len(self._callees)), self.quiet
+            self.definitions += _function_text(self, fused, name, mapped=True)
+            self.quiet = quiet
+            if before != (len(self.operations), len(self._callees)):
+                raise Untaken("a function that is not C alone, at each element")
+            self._mapped[callee] = name, fused
+        return self._mapped[callee]
 
     def callees(self) -> list[str]:
         """The C functions of all that are called; emitting one may find others."""
@@ -344,12 +357,14 @@ def _fused(function: Function, in_place: bool, copy_residuals: bool = False) -> 
     return fuse(done, single=True, sums_overlap=True)
 
 
-def _function_text(module: ModuleEmitter, function: Function, name: str) -> list[str]:
-    """The C function of one that is called."""
+def _function_text(module: ModuleEmitter, function: Function, name: str, mapped: bool = False) -> list[str]:
+    """The C function of one that is called.  Raises Untaken for arrays in one that is `mapped`."""
     module.quiet = function.kind == "pullback"
     e = Emitter(module, _names(function), unbound=maybe_unbound(function))
     results = [v for tree in function.results for v in variables(tree)]
-    functions.body(e, function, lambda: _body(e, function.body, results))
+    functions.body(e, function, lambda: _body(e, function.body, results), recursive=not mapped)
+    if mapped and any(isinstance(leaf, ArrayLeaf) for leaf in e.locals.values()):
+        raise Untaken("arrays at each element")
     return [
         f"{functions.prototype(function, name)} {{",
         "    int32_t failed = 0;",
@@ -479,7 +494,8 @@ def _entry_text(e: Emitter, native: Native, calls: bool) -> list[str]:
     lines += _framed(e)
     if calls:
         lines.append("    pb_base = pb_outer_base;")
-    return [*lines, "    pb_end(host, pb_outer);", "    return failed;", "}", ""]
+    lines += ["    pb_end_lists();", "    pb_end(host, pb_outer);"]
+    return [*lines, "    return failed;", "}", ""]
 
 
 def _specs(arguments: tuple[Var, ...]) -> tuple[ArgSpec, ...]:

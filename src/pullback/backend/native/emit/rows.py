@@ -67,8 +67,11 @@ class Row:
 
     def _structs(self) -> None:
         """The numbers of a call, and what a block of rows sums up."""
-        if self.parts.numbers:
-            fields = " ".join(f"{c_type(n.dtype)} {name};" for name, n in self.parts.numbers.items())
+        if self.has_numbers:
+            own = ["pb_host *host;", "int32_t *stopped;"] if self.parts.mapped is not None else []
+            fields = " ".join(
+                [*own, *(f"{c_type(n.dtype)} {name};" for name, n in self.parts.numbers.items())]
+            )
             self._add(f"typedef struct {{ {fields} }} {self.name}_numbers;")
         if self.parts.whole():
             fields = " ".join(f"{self.accumulator(r)} {r.name};" for _, r in self.parts.whole())
@@ -83,8 +86,28 @@ class Row:
                     f"initializer(omp_priv = {r.identity()}))"
                 )
 
+    @property
+    def has_numbers(self) -> bool:
+        """Whether the row function is told more than where its operands are."""
+        return bool(self.parts.numbers) or self.parts.mapped is not None
+
     def _row(self) -> None:
         """Some rows of items."""
+        self._head()
+        sums = [r for r in self.parts.reductions if self.local(r)]
+        for r in sums:
+            self._add(f"    {self.accumulator(r)} pb_acc_{r.name} = {r.identity()};")
+        self._loops(sums)
+        if self.parts.mapped is not None:
+            self._add("pb_left:")
+            self._add("    pb_end_lists();")
+            self._add("    if (PB_RARE(pb_stopped)) pb_stop(pb_told->host, &pb_own, pb_told->stopped);")
+        for _, r in self.parts.whole():
+            self._add(f"    (({self.name}_part *)pb_part)->{r.name} = pb_acc_{r.name};")
+        self._add("}")
+
+    def _head(self) -> None:
+        """What a row function is given, by name."""
         self._add(
             f"PB_ONCE void {self.name}_row(int64_t pb_m, int64_t pb_n, char *const *pb_p, const int64_t *pb_s, const void *pb_c, void *pb_part) {{"
         )
@@ -93,12 +116,17 @@ class Row:
             self._add(f"    {'const ' if x.read else ''}char *{x.name} = pb_p[{k}];")
         for name, n in self.parts.numbers.items():
             self._add(f"    const {c_type(n.dtype)} {name} = ((const {self.name}_numbers *)pb_c)->{name};")
-        sums = [r for r in self.parts.reductions if self.local(r)]
-        for r in sums:
-            self._add(f"    {self.accumulator(r)} pb_acc_{r.name} = {r.identity()};")
+        if self.parts.mapped is not None:
+            self._add(f"    const {self.name}_numbers *pb_told = pb_c;")
+            self._add("    pb_host pb_own = *pb_told->host, *const host = &pb_own;")
+            self._add("    int pb_stopped = 0;")
+
+    def _loops(self, sums: list[Reduction]) -> None:
+        """The loops over rows and their items; one that calls functions is not vectorised."""
         body, after = self._body()
         self._add("    for (int64_t pb_r = 0; pb_r < pb_m; pb_r++) {")
-        self._add(f"        PB_ROW({' '.join(filter(None, map(self._clause, sums)))})")
+        if self.parts.mapped is None:
+            self._add(f"        PB_ROW({' '.join(filter(None, map(self._clause, sums)))})")
         self._add("        for (int64_t pb_k = 0; pb_k < pb_n; pb_k++) {")
         self.lines += [f"            {line}" for line in body]
         self._add("        }")
@@ -114,9 +142,6 @@ class Row:
             for k, x in enumerate(self.operands):
                 self._add(f"        {x.name} += pb_s[{k}];")
         self._add("    }")
-        for _, r in self.parts.whole():
-            self._add(f"    (({self.name}_part *)pb_part)->{r.name} = pb_acc_{r.name};")
-        self._add("}")
 
     def _clause(self, r: Reduction) -> str:
         """The clause that lets the compiler reduce in an order of its own."""
@@ -157,7 +182,7 @@ class Row:
         for r in self.parts.reductions:
             acc = f"pb_acc_{r.name}" if self.local(r) else at[f"pb_a{r.index}"]
             out.append(f"{acc} = {elements.added(acc, r)};")
-        return out, after
+        return [*out, *elements.done()], after
 
     def holder(self, r: Reduction) -> str:
         """The C type in which all rows are."""
