@@ -93,6 +93,7 @@ class Signature:
     unit: Unit
     native: Native
     lengths: dict[str, str] = field(default_factory=dict)  # name: what it is the length of
+    named: set[str] = field(default_factory=set)  # those that the user has named
     arguments: list[Argument] = field(default_factory=list)
     values: list[Result] = field(default_factory=list)
     gradients: list[Result] = field(default_factory=list)
@@ -171,6 +172,7 @@ class _Reader:
             name = self.named[key] = self.unique(given or own)
             which = "" if rank == 1 else f", axis {k}"
             self.signature.lengths[name] = f"of {at}{which}"
+            self.signature.named.update([name] if given else [])
         elif given:
             self.signature.lengths[self.named[key]] += f", {at}" if rank == 1 else f", {at} (axis {k})"
         return self.named[key]

@@ -24,14 +24,16 @@ class _Library:
     KINDS = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64"
     DTYPES = tuple(map(np.dtype, [*KINDS.split(), "complex64", "complex128"]))
     HOST = "4Qq2i4qQ8x"  # pb_host: it is first in the memory of a call
+    OUTSET = struct.calcsize("=" + HOST)
     ITEM = 32  # bytes of a pb_arg
+    QUIET = frozenset({"ignore", "warn"})
 
     def __init__(self, file: Any, digest: str, entries: Any, operations: Any) -> None:
         self.file, self.digest = file, digest
         self.entries, self.operations = entries, operations
         self.why = ""  # why it cannot be used
         self.ready: Any = None  # by entry: the function, the layout of its memory
-        self.calls: dict[int, Any] = {}  # by address: arrays, what was raised
+        self.calls: dict[int, Any] = {}  # of each by its address: arrays, what was raised
         self.process = os.getpid()
         asked = os.environ.get("OMP_NUM_THREADS", "")
         self.threads = int(asked) if asked.isdigit() else os.cpu_count() or 1
@@ -87,7 +89,7 @@ class _Library:
         return ""
 
     def prepare(self, functions: Any) -> None:
-        """Make ready what calls need: callbacks, and the layout of their memory."""
+        """Make ready what calls need: callbacks, and how their memory is laid out."""
         pointer, number = ctypes.c_void_p, ctypes.c_int32
         new = ctypes.CFUNCTYPE(pointer, pointer, number, number, pointer, pointer)
         drop = ctypes.CFUNCTYPE(None, pointer, pointer)
@@ -95,7 +97,7 @@ class _Library:
         self.callbacks = new(self.new_array), drop(self.drop_array), do(self.operate)
         addresses = [ctypes.cast(each, pointer).value for each in self.callbacks]
         self.head = (0, *addresses)
-        ready = {}
+        ready: Any = {}
         for name, function in functions.items():
             _, given, results = self.entries[name]
             function.argtypes, function.restype = (pointer,) * 3, number
@@ -103,108 +105,116 @@ class _Library:
             layout = "=" + self.HOST + "".join(map(self.packed, given))
             out = struct.calcsize(layout)
             layout += f"{self.ITEM * len(results)}x{2 * sum(r or 0 for r in ranks)}q"
-            ready[name] = function, ranks, layout, struct.calcsize(layout), out, results
+            made = struct.Struct("=" + "".join(self.packed(spec, True) for spec in results))
+            values = [self.maker(spec) for spec in results]
+            ready[name] = function, ranks, struct.Struct(layout), out, made, values, []
         self.ready = ready
 
     def run(self, name: str, *args: Any) -> Any:
         """What an entry gives for arguments; None where NumPy must serve."""
         if self.ready is None:
             self.start()
-        if name not in self.ready or not {"ignore", "warn"}.issuperset(np.geterr().values()):
+        if name not in self.ready or not self.QUIET.issuperset(np.geterr().values()):
             return None
-        function, ranks, layout, size, out, results = self.ready[name]
-        memory = ctypes.create_string_buffer(size)
-        at = ctypes.addressof(memory)
-        free = at + out + self.ITEM * len(results)  # where lengths and strides go
-        values: Any = []
+        function, ranks, layout, out, made, values, frames = self.ready[name]
+        try:
+            memory, at, arrays = frames.pop()  # no two calls at once have the same
+        except IndexError:
+            memory = ctypes.create_string_buffer(layout.size)
+            at, arrays = ctypes.addressof(memory), {}
+        free = at + out + made.size  # where lengths and strides go
+        numbers: Any = [*self.head, 1 if os.getpid() != self.process else self.threads]
+        numbers += (0, -1, 0, 0, 0, 0, 0)
         lengths: Any = []
         for arg, rank in zip(args, ranks, strict=True):
             if rank is None:
-                values += (arg.real, arg.imag) if isinstance(arg, complex) else (arg,)
+                numbers += (arg.real, arg.imag) if isinstance(arg, complex) else (arg,)
             elif not arg.flags.aligned:
                 return None
             else:
-                values += (arg.ctypes.data, free, free + 8 * rank, 0)
-                lengths += (*arg.shape, *arg.strides)
+                numbers += (arg.ctypes.data, free, free + 8 * rank, 0)
+                lengths += arg.shape
+                lengths += arg.strides
                 free += 16 * rank
-        threads = self.threads if os.getpid() == self.process else 1
-        head = (*self.head, threads, 0, -1, 0, 0, 0, 0, 0)
         try:
-            struct.pack_into(layout, memory, 0, *head, *values, *lengths)
+            layout.pack_into(memory, 0, *numbers, *lengths)
         except struct.error:  # an integer of more than 64 bits
             return None
-        call = self.calls[at] = [{}, None]
+        self.calls[at] = arrays
         try:
-            failed = function(at, at + struct.calcsize(self.HOST), at + out)
+            failed = function(at, at + self.OUTSET, at + out)
+            raised = arrays.pop("raised", None)
+            if raised is not None and not isinstance(raised, Exception):
+                raise raised
+            if failed:
+                return None
+            found = iter(made.unpack_from(memory, out))
+            return [value(found, arrays) for value in values]
         finally:
-            del self.calls[at]
-        if call[1] is not None and not isinstance(call[1], Exception):
-            raise call[1]
-        if failed:
-            return None
-        return [self.value(s, at + out + self.ITEM * k, call) for k, s in enumerate(results)]
+            arrays.clear()
+            frames.append((memory, at, arrays))
+
+    def maker(self, spec: str) -> Any:
+        """What makes a result of the numbers in its pb_arg."""
+        if "[" in spec:
+            return lambda found, arrays: arrays[next(found)]
+        kind = np.dtype(spec[3:]).type if spec.startswith("np.") else self.numbers[spec]
+        if spec.removeprefix("np.").startswith("complex"):
+            return lambda found, _: kind(complex(next(found), next(found)))
+        return lambda found, _: kind(next(found))
 
     def rank(self, spec: str) -> int | None:
         """The number of axes of `float64[2]`; None of a number."""
         return int(spec.partition("[")[2][0]) if "[" in spec else None
 
-    def packed(self, spec: str) -> str:
-        """How `struct` writes a value into a pb_arg."""
+    def packed(self, spec: str, result: bool = False) -> str:
+        """How `struct` writes a value into a pb_arg; of an array that is a result, its handle."""
         if "[" in spec:
-            return "4Q"
+            return "Q24x" if result else "4Q"
         kind = spec.removeprefix("np.")
         packed = {"c": "2d16x", "f": "d24x"}.get(kind[0], "q24x")
         return "Q24x" if kind == "uint64" else packed
 
-    def value(self, spec: str, at: int, call: Any) -> Any:
-        """The value of a pb_arg."""
-        found = struct.unpack("=" + self.packed(spec), ctypes.string_at(at, self.ITEM))
-        if "[" in spec:
-            return call[0][found[0]]
-        made = complex(*found) if len(found) == 2 else found[0]
-        if spec.startswith("np."):
-            return np.dtype(spec[3:]).type(made)
-        return self.numbers[spec](made)
-
     def new_array(self, host: int, dtype: int, rank: int, shape: Any, data: int) -> Any:
         """A fresh array for a call; the handle is its `id`."""
-        call = self.calls[host]
+        arrays = self.calls[host]
         try:
             lengths = (ctypes.c_int64 * rank).from_address(shape) if rank else ()
             made = np.empty(tuple(lengths), self.DTYPES[dtype])
         except BaseException as error:
-            call[1] = error
+            arrays["raised"] = error
             return None
         ctypes.c_void_p.from_address(data).value = made.ctypes.data
-        call[0][id(made)] = made
+        arrays[id(made)] = made
         return id(made)
 
     def drop_array(self, host: int, handle: int) -> None:
         """A call does not need an array any more."""
-        self.calls[host][0].pop(handle, None)
+        self.calls[host].pop(handle, None)
 
     def operate(self, host: int, number: int, given: int, out: int) -> int:
         """An operation of NumPy's, for a call."""
-        call = self.calls[host]
+        arrays = self.calls[host]
         function, args, results = self.operations[number]
         try:
             at = range(given, given + self.ITEM * len(args), self.ITEM)
             with np.errstate(all="ignore"):
-                made = function(*[self.view(s, a, call) for s, a in zip(args, at, strict=True)])
+                made = function(*[self.view(s, a) for s, a in zip(args, at, strict=True)])
             values = (made,) if len(results) == 1 else made
-            packed = [self.given(*pair, call) for pair in zip(results, values, strict=True)]
+            packed = [self.given(*pair, arrays) for pair in zip(results, values, strict=True)]
         except BaseException as error:
-            call[1] = error
+            arrays["raised"] = error
             return 9
         texts = [struct.pack("=q24x", 1), *packed]
         ctypes.memmove(out, b"".join(texts), self.ITEM * len(texts))
         return 0
 
-    def view(self, spec: str, at: int, call: Any) -> Any:
+    def view(self, spec: str, at: int) -> Any:
         """An argument of an operation; arrays are not copied, they are not kept either."""
         rank = self.rank(spec)
         if rank is None:
-            return self.value(spec, at, call)
+            found = struct.unpack("=" + self.packed(spec), ctypes.string_at(at, self.ITEM))
+            return self.maker(spec)(iter(found), None)
         data, shape, strides, _ = struct.unpack("=4Q", ctypes.string_at(at, self.ITEM))
         dtype = np.dtype(spec.partition("[")[0])
         lengths = tuple((ctypes.c_int64 * rank).from_address(shape)) if rank else ()
@@ -218,7 +228,7 @@ class _Library:
         made.flags.writeable = False
         return made.copy() if spec.endswith("copy") else made
 
-    def given(self, spec: str, value: Any, call: Any) -> bytes:
+    def given(self, spec: str, value: Any, arrays: Any) -> bytes:
         """A result of an operation as a pb_arg; one of another kind than was expected is an error."""
         rank = self.rank(spec)
         kind = spec.partition("[")[0].removeprefix("np.")
@@ -235,7 +245,7 @@ class _Library:
             return struct.pack("=" + self.packed(spec), *parts)
         made = np.array(value, order="C")
         room = (ctypes.c_int64 * (2 * rank or 1))(*made.shape, *made.strides)
-        call[0][id(made)] = made
-        call[0][-id(made)] = room  # as long as the call
+        arrays[id(made)] = made
+        arrays[-id(made)] = room  # as long as the call
         shape = ctypes.addressof(room)
         return struct.pack("=4Q", made.ctypes.data, shape, shape + 8 * rank, id(made))

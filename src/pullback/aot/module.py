@@ -269,7 +269,7 @@ class _Maker:
         parameters = dict(inspect.signature(unit.fn, follow_wrapped=False).parameters)
         entry = self.natives.entries.get(unit.label) if self.natives else None
         given = [*(name for name, _ in unit.specs), *served.outside]
-        library = LibraryCall(unit.label, entry, given) if entry is not None else None
+        library = LibraryCall(unit, entry, given) if entry is not None else None
         writer = Wrappers(unit, served, self._use, reference, Hints(reference), parameters, library)
         made = []
         for form in ("value_and_grad", "grad", "pair", "vjp"):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pullback.aot.baked import NotBakedError, literal
+from pullback.aot.demands import Demand, demands
 from pullback.aot.trees import below
 from pullback.aot.units import GRADIENTS, Unit
 from pullback.backend.native.emit.errors import Untaken
@@ -122,13 +123,16 @@ class LibraryCall:
     names  the expressions of the parameters, in order
     """
 
-    def __init__(self, label: str, native: Native, names: Sequence[str]) -> None:
+    def __init__(self, unit: Unit, native: Native, names: Sequence[str]) -> None:
         self.native = native
         self.places: dict[Var, str] = {}
         for param, name in zip(native.function.params, names, strict=True):
             self._place(param.tree, name)
         given = [self.places[v] for v in native.arguments]
-        self.text = f"_LIBRARY.run({', '.join([quoted(label), *given])})"
+        self.text = f"_LIBRARY.run({', '.join([quoted(unit.label), *given])})"
+        tests = [_test(demand, given) for demand in demands(unit, native)]
+        if tests:
+            self.text += f" if {' and '.join(tests)} else None"
 
     def _place(self, tree: Operand, at: str) -> None:
         if isinstance(tree, Var):
@@ -153,6 +157,15 @@ class LibraryCall:
 
         value, grads = map(built, self.native.results)
         return value, grads
+
+
+def _test(demand: Demand, given: Sequence[str]) -> str:
+    """Whether a demand is met."""
+    found = f"{given[demand.at]}.shape[{demand.axis}]"
+    if demand.other is not None:
+        at, axis = demand.other
+        return f"{found} == {given[at]}.shape[{axis}]"
+    return f"{found} {'==' if demand.one else '!='} 1"
 
 
 def _built(pack: Pack, items: list[str], reference: Callable[[Any], str], use: Callable[[str], str]) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
+from pullback.errors import NOWHERE, Loc
 from pullback.ir import core_ops as core
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Block, Call, Const, For, Function, If, Operand, Pack, Param, Stmt, Var, While
@@ -255,9 +256,11 @@ class _Restyled:
     slices: SliceLengths
     mapping: dict[Var, Operand] = field(default_factory=dict)
     seen: list[dict[Length, tuple[Var, int]]] = field(default_factory=lambda: [{}])
+    loc: Loc = NOWHERE  # of the statement before a check
 
     def function(self, function: Function) -> Function:
         """The function with its checks."""
+        self.loc = function.loc
         params = tuple(self._param(p) for p in function.params)
         head = self._checked(v for p in function.params for v in variables(p.tree))
         body = self._statements(function.body.stmts)
@@ -303,7 +306,7 @@ class _Restyled:
         out = []
         if other is not None and not follows:
             made = Var(value.hint, value.style)
-            out.append(Call((made,), core.assume, (value, Const(k), *other)))
+            out.append(Call((made,), core.assume, (value, Const(k), *other), (), self.loc))
             self.mapping[var] = value = made
         self.seen[-1][length] = (value, k)
         return out
@@ -358,6 +361,7 @@ class _Restyled:
             if isinstance(stmt, Call) and stmt.op in (core.store, core.add_at):
                 out += self._checked_place(stmt)
             out.append(self._statement(stmt))
+            self.loc = stmt.loc
             out += self._checked(targets(stmt), isinstance(stmt, Call) and _is_elementwise(stmt))
         return out
 

@@ -73,6 +73,27 @@ PB_ONCE int pb_gather_axes(const int32_t *count, pb_axis *axes, int64_t size, pb
     return 1;
 }
 
+/* With PB_CBLAS large products are those of a BLAS: of matrices whose rows or columns stand side by side. */
+#ifdef PB_CBLAS
+#include <cblas.h>
+#define PB_BLAS(K, T, GEMM) \
+    PB_ONCE int pb_blas_##K(int64_t m, int64_t n, int64_t k, const char *a, int64_t ra, int64_t ca, const char *b, int64_t rb, int64_t cb, T *c) { \
+        const int64_t size = sizeof(T), most = INT32_MAX; \
+        const int turn_a = ca != size, turn_b = cb != size; \
+        const int64_t la = (turn_a ? ca : ra) / size, lb = (turn_b ? cb : rb) / size; \
+        if ((double)m * n * k <= PB_LARGE_PRODUCT || m > most || n > most || k > most || la > most || lb > most) return 0; \
+        if ((turn_a && ra != size) || (turn_b && rb != size) || la < (turn_a ? m : k) || lb < (turn_b ? k : n)) return 0; \
+        GEMM(CblasRowMajor, turn_a ? CblasTrans : CblasNoTrans, turn_b ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, 1, (const T *)a, \
+             (int)la, (const T *)b, (int)lb, 0, c, (int)n); \
+        return 1; \
+    }
+PB_BLAS(d, double, cblas_dgemm)
+PB_BLAS(s, float, cblas_sgemm)
+#else
+#define pb_blas_d(...) 0
+#define pb_blas_s(...) 0
+#endif
+
 #define PB_PRODUCTS(K, T) \
     typedef T pb_vector_##K __attribute__((vector_size(PB_VECTOR), aligned(sizeof(T)), may_alias)); \
     enum { PB_LANES_##K = PB_VECTOR / sizeof(T), PB_WIDE_##K = 2 * PB_LANES_##K }; \
@@ -193,6 +214,7 @@ PB_ONCE int pb_gather_axes(const int32_t *count, pb_axis *axes, int64_t size, pb
             pb_times_vector_##K(n, k, b, cb, rb, a, ca, c); \
             return; \
         } \
+        if (pb_blas_##K(m, n, k, a, ra, ca, b, rb, cb, c)) return; \
         _Alignas(64) T panel[PB_DEEP * PB_WIDE_##K]; \
         int64_t at[PB_DEEP], across[PB_WIDE_##K], row[4] = {0, ra, 2 * ra, 3 * ra}, down[4]; \
         for (int64_t p = 0; p < PB_DEEP && p < k; p++) at[p] = p * ca; \

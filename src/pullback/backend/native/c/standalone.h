@@ -11,7 +11,7 @@
 #include <omp.h>
 #endif
 
-#include "pullback.h"
+#include "arrays.h"
 
 typedef struct {
     size_t bytes;
@@ -22,10 +22,10 @@ typedef struct {
 enum { PB_BLOCK_HEAD = (sizeof(pb_block) + 63) / 64 * 64 };
 
 /* The bytes of one item, by the code of its dtype. */
-static const uint8_t pb_item_bytes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16};
+static const uint8_t pb_item_bytes[] __attribute__((unused)) = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16};
 
 /* A block; NULL where there is no memory.  The entry has seen that its size is one. */
-static void *pb_new_block(pb_host *host, int32_t dtype, int32_t rank, const int64_t *shape, char **data) {
+PB_ONCE void *pb_new_block(pb_host *host, int32_t dtype, int32_t rank, const int64_t *shape, char **data) {
     size_t bytes = pb_item_bytes[dtype];
     (void)host;
     for (int32_t k = 0; k < rank; k++)
@@ -40,13 +40,13 @@ static void *pb_new_block(pb_host *host, int32_t dtype, int32_t rank, const int6
 }
 
 /* Give a block back. */
-static void pb_drop_block(pb_host *host, void *block) {
+PB_ONCE void pb_drop_block(pb_host *host, void *block) {
     (void)host;
     free(block);
 }
 
 /* A host as it is before a call. */
-static pb_host pb_standalone(void) {
+PB_ONCE pb_host pb_standalone(void) {
     pb_host host = {0};
     host.new_array = pb_new_block;
     host.drop_array = pb_drop_block;
@@ -60,14 +60,14 @@ static pb_host pb_standalone(void) {
 }
 
 /* Copy a result's items to where the caller wants them (nowhere, if that is NULL), and free them. */
-__attribute__((unused)) static void pb_take_items(void *block, void *to, size_t most) {
+PB_ONCE void pb_take_items(void *block, void *to, size_t most) {
     const pb_block *made = block;
     if (to) memcpy(to, (const char *)block + PB_BLOCK_HEAD, made->bytes < most ? made->bytes : most);
     free(block);
 }
 
 /* Hand a result's items and lengths over to the caller, who frees them; free them where that is not wanted. */
-__attribute__((unused)) static void pb_give_items(void *block, void **items, int64_t *lengths) {
+PB_ONCE void pb_give_items(void *block, void **items, int64_t *lengths) {
     const pb_block *made = block;
     for (int32_t k = 0; lengths && k < made->rank; k++) lengths[k] = made->n[k];
     if (items) *items = (char *)block + PB_BLOCK_HEAD;

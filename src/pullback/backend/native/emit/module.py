@@ -260,9 +260,9 @@ class ModuleEmitter:
         inner = [(k, x) for k, x in enumerate(leaf.items) if not isinstance(x, Number)]
         if not inner:
             return
-        lines = [f"static void {name}_drop(pb_host *host, void *item) {{", f"    {name} *x = item;"]
+        lines = [f"PB_ONCE void {name}_drop(pb_host *host, void *item) {{", f"    {name} *x = item;"]
         lines += [f"    {release(x)}(x->f{k});" for k, x in inner]
-        lines += ["}", f"static void {name}_keep(void *item) {{", f"    {name} *x = item;"]
+        lines += ["}", f"PB_ONCE void {name}_keep(void *item) {{", f"    {name} *x = item;"]
         lines += [f"    {retain(x)}(x->f{k});" for k, x in inner]
         self.definitions += [*lines, "}", ""]
 
