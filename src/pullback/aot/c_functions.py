@@ -68,9 +68,9 @@ class Parts:
     digest: str
 
     @property
-    def makers(self) -> list[Unit]:
-        """The units whose functions make arrays."""
-        return list(dict.fromkeys(f.unit for f in self.functions if f.makes))
+    def makers(self) -> list[str]:
+        """The labels of the units whose functions make arrays."""
+        return list(dict.fromkeys(f.unit.label for f in self.functions if f.makes))
 
 
 def filled(start: str, items: Sequence[str], end: str, indent: int = 4) -> Iterator[str]:

@@ -13,10 +13,10 @@ def header_text(files: Parts, stem: str) -> str:
     lines += [_COMMON]
     for function in files.functions:
         lines += [*_said(function), function.prototype + ";", ""]
-    for unit in files.makers:
+    for label in files.makers:
         lines += [
             "/* Give back what a function has made. */",
-            f"PB_EXPORT void {unit.label}_free(void *items);",
+            f"PB_EXPORT void {label}_free(void *items);",
             "",
         ]
     for label, native in files.natives.entries.items():

@@ -47,6 +47,7 @@ _GUARD = """\
 #ifndef _OPENMP
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #endif
+#pragma GCC diagnostic ignored "-Wunused-variable"
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable" /* of names that a last iteration sets */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" /* of arrays whose length gcc takes to be zero */
@@ -63,9 +64,9 @@ def code(files: Parts) -> str:
     parts += [files.natives.body]
     parts += [_places(files)]
     parts += [_definition(function) for function in files.functions]
-    for unit in files.makers:
+    for label in files.makers:
         parts.append(
-            f"PB_EXPORT void {unit.label}_free(void *items) {{\n"
+            f"PB_EXPORT void {label}_free(void *items) {{\n"
             "    if (items) free((char *)items - PB_BLOCK_HEAD);\n}\n"
         )
     if files.digest:
