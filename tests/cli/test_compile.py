@@ -365,3 +365,48 @@ def test_a_wrong_entry_of_the_table_is_named(folder: Path, pullback: Run) -> Non
         '[tool.pullback.module]\noutput = "g.py"\ntargets = ["model.py:roots"]\n'
     )
     assert "write [[tool.pullback.module]]" in pullback("compile").stderr
+
+
+def test_c_alone(folder: Path, pullback: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")  # no compiler is needed
+    command = ("compile", "model.py:loss", "-o", "made/", "--sig", SIG, "--emit", "c")
+    result = pullback(*command)
+    files = ["made/loss_grad.c", "made/loss_grad.h", "made/loss_grad_example.c"]
+    assert result.exit_code == 0 and [f for f in files if f in result.stderr] == files
+    assert sorted(p.name for p in (folder / "made").iterdir()) == [Path(f).name for f in files]
+    assert pullback(*command, "--check").exit_code == 0
+    (folder / files[1]).write_text((folder / files[1]).read_text().replace("double", "float", 1))
+    report = json.loads(pullback(*command, "--check", "--json").stdout)
+    assert not report["ok"] and report["modules"][0]["file"] == files[1]
+    document = json.loads(pullback(*command, "--json").stdout)["modules"][0]
+    assert document["status"] == "written" and document["files"] == files
+    (folder / files[2]).write_text("int main(void) { return 0; }\n")
+    result = pullback(*command)
+    assert result.exit_code == 2 and "was not made by pullback" in result.stderr
+    command = shlex.split(re.sub(r" \\\n +", " ", (folder / files[0]).read_text().split("\n\n")[2].strip()))
+    assert command[:3] == ["pullback", "compile", "../model.py:loss"] and command[-2:] == ["--emit", "c"]
+
+
+def test_a_library_needs_a_compiler(folder: Path, pullback: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr("pullback.backend.native.toolchain.find_spec", lambda name: None)
+    result = pullback("compile", "model.py:loss", "-o", "g.py", "--sig", SIG, "--native")
+    assert result.exit_code == 2 and "pip install 'pullback[native]'" in result.stderr
+    assert not list(folder.glob("g*")) and not list(folder.glob("*g.*so"))
+
+
+def test_a_project_lists_c(folder: Path, pullback: Run) -> None:
+    table = '[[tool.pullback.module]]\noutput = "roots.{}"\ntargets = ["model.py:roots"]\n{}\n'
+    (folder / "pyproject.toml").write_text(table.format("c", 'emit = "c"'))
+    assert pullback("compile").exit_code == 0 and (folder / "roots.h").is_file()
+    assert pullback("compile", "--check").exit_code == 0
+    for suffix, line, reason in (
+        ("py", 'emit = "c"', "ends in .c"),
+        ("c", 'emit = "rust"', 'emit = "c"'),
+        ("py", 'march = "native"', "native = true"),
+        ("c", 'emit = "c"\nnative = true', "keep one"),
+    ):
+        (folder / "pyproject.toml").write_text(table.format(suffix, line))
+        result = pullback("compile")
+        assert result.exit_code == 2 and reason in result.stderr

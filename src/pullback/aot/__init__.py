@@ -13,7 +13,12 @@ trees        structures of operands as expressions
 support      the helpers that a module may carry; each depends on NumPy alone
 helpers      which helpers a module carries
 lint         what a linter would say of the shape of the user's code
-module       the text of a module, and the module as an object
+module       the text of a module, and the module as an object (header: what stands at its head)
+outputs      the files of a module: what belongs into them, whether it is there
+natives      gradients as C, and what C does not take (demands: the lengths that it takes for granted)
+loader       the class by which a module uses its library; library: its text and table in the module
+shared       the library, compiled
+c_api        the C files (c_names, c_functions, c_header, c_source, c_example)
 shown        what a notebook shows of a module
 public       `pullback.compile`
 """
