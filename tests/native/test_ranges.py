@@ -165,3 +165,44 @@ def test_a_sum_of_products_is_exact_where_numpy_s_is() -> None:
     assert value == np.sum(x * y)
     np.testing.assert_array_equal(bar, y)
     assert np.isnan(gradient(np.array([np.inf, 1.0]), np.array([0.0, 1.0]))[0])
+
+
+def long_chain(x: Any, y: Any) -> Any:
+    z = np.exp(-x * y) + np.where(x > 0.0, np.tanh(x), y)
+    return np.sum(np.log(1.0 + z * z) * np.sin(y) / (2.0 + np.cos(x * y)), axis=-1)
+
+
+@pytest.mark.parametrize("length", [1, 3, 127, 128, 129, 256, 257, 300, 5000])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_stages(length: int, dtype: str) -> None:
+    """A row taken in stretches: shorter than one, of one, of several and a rest; rows of a matrix."""
+    rng = np.random.default_rng(length)
+    x, y = (rng.normal(size=(2, length)).astype(dtype) for _ in range(2))
+
+    def total(x: Any, y: Any) -> Any:
+        return np.sum(long_chain(x, y) ** 2)
+
+    found = pb.value_and_grad(total, (0, 1), target="native")
+    value, bars = found(x, y)
+    wanted, wanted_bars = pb.value_and_grad(total, (0, 1), target="numpy")(x, y)
+    rtol = 1e-11 if dtype == "float64" else 2e-3
+    np.testing.assert_allclose(value, wanted, rtol=rtol)
+    for bar, other in zip(bars, wanted_bars, strict=True):
+        np.testing.assert_allclose(bar, other, rtol=rtol, atol=rtol * np.abs(other).max())
+    assert "pb_from" in found.source(x, y, target="c")
+
+
+def test_stages_of_a_chain_in_place() -> None:
+    """What is read in one stage and written in the last is the same place."""
+
+    def f(x: Any) -> Any:
+        y = x * 1.0
+        y *= np.exp(-np.abs(y)) * np.tanh(y + 1.0)
+        y[:] = np.log1p(y * y) + y * np.exp(y * 0.1)
+        return np.sum(y * y)
+
+    x = np.linspace(-2.0, 2.0, 1001)
+    value, bar = pb.value_and_grad(f, target="native")(x)
+    wanted, wanted_bar = pb.value_and_grad(f, target="numpy")(x)
+    np.testing.assert_allclose(value, wanted, rtol=1e-13)
+    np.testing.assert_allclose(bar, wanted_bar, rtol=1e-11, atol=1e-13)

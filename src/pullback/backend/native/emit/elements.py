@@ -16,6 +16,7 @@ from pullback.backend.native.emit.ranges import Ranges
 from pullback.backend.native.emit.reals import Reals
 from pullback.backend.native.emit.scalars import selects, strong_zero
 from pullback.backend.native.emit.sharing import Sharing
+from pullback.backend.native.emit.stages import is_long
 from pullback.ir import core_ops as core
 from pullback.ir.kernel import Kernel
 from pullback.ir.nodes import Call, Const, Operand, Var
@@ -314,6 +315,7 @@ class Elements:
         self.ranges = Ranges()
         self.sharing = Sharing(parts.elementwise)
         self.lines: list[str] = []
+        self.cuts: list[int] = []  # lines after which a stage may end
         self.count = 0
         self.evaluation = None if parts.mapped is None else Evaluation(parts.mapped, self.text, self.lines)
 
@@ -345,6 +347,9 @@ class Elements:
         real = self.reals.made(call, name, leaf.dtype)
         if real:
             self.lines.append(real)
+        ufunc = ufunc_of(call)
+        if ufunc is not None and is_long(ufunc):
+            self.cuts.append(len(self.lines))
 
     def _made(self, call: Call) -> Term:
         if self.evaluation is not None and is_mapped(call):

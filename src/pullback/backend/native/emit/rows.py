@@ -11,6 +11,7 @@ from typing import Any
 
 from pullback.backend.native.emit.elements import Elements, Parts, Reduction
 from pullback.backend.native.emit.leaves import ArrayLeaf, Number, c_type, leaves_of
+from pullback.backend.native.emit.stages import Stage, Stages, stages_of
 from pullback.ir.nodes import Var
 
 
@@ -123,25 +124,46 @@ class Row:
 
     def _loops(self, sums: list[Reduction]) -> None:
         """The loops over rows and their items; one that calls functions is not vectorised."""
-        body, after = self._body()
+        stages, after = self._body()
+        for name, ctype in stages.kept.items():
+            self._add(f"    {ctype} pb_kept_{name}[{stages.stretch}];")
         self._add("    for (int64_t pb_r = 0; pb_r < pb_m; pb_r++) {")
-        if self.parts.mapped is None:
-            self._add(f"        PB_ROW({' '.join(filter(None, map(self._clause, sums)))})")
-        self._add("        for (int64_t pb_k = 0; pb_k < pb_n; pb_k++) {")
-        self.lines += [f"            {line}" for line in body]
-        self._add("        }")
+        self._stages(stages, " ".join(filter(None, map(self._clause, sums))))
         for line in after:
             self._add(f"        PB_ROW() for (int64_t pb_k = 0; pb_k < pb_n; pb_k++) {line}")
+        self._row_ends(sums)
+        if self.rank > 1:
+            for k, x in enumerate(self.operands):
+                self._add(f"        {x.name} += pb_s[{k}];")
+        self._add("    }")
+
+    def _row_ends(self, sums: list[Reduction]) -> None:
+        """What a row was reduced to goes to its place."""
         for r in sums:
             if not r.whole:
                 at = f"*({c_type(r.dtype)} *)pb_a{r.index}"
                 self._add(
                     f"        {at} = {r.combine(at, f'pb_acc_{r.name}')}; pb_acc_{r.name} = {r.identity()};"
                 )
-        if self.rank > 1:
-            for k, x in enumerate(self.operands):
-                self._add(f"        {x.name} += pb_s[{k}];")
-        self._add("    }")
+
+    def _stages(self, stages: Stages, clauses: str) -> None:
+        """The loops over a row: one, or one for each stage over stretches of it."""
+        several = len(stages.stages) > 1
+        low, high = ("pb_from", "pb_to") if several else ("0", "pb_n")
+        if several:
+            self._add(f"        for (int64_t pb_from = 0; pb_from < pb_n; pb_from += {stages.stretch}) {{")
+            self._add(
+                f"        const int64_t pb_to = pb_from + {stages.stretch} < pb_n ? pb_from + {stages.stretch} : pb_n;"
+            )
+        for stage in stages.stages:
+            if self.parts.mapped is None:
+                self._add(f"        PB_ROW({clauses if stage is stages.stages[-1] else ''})")
+            self._add(f"        for (int64_t pb_k = {low}; pb_k < {high}; pb_k++) {{")
+            self.lines += [f"            {line}" for line in stage.lines]
+            self.lines += [f"            pb_kept_{name}[pb_k - pb_from] = {name};" for name in stage.keeps]
+            self._add("        }")
+        if several:
+            self._add("        }")
 
     def _clause(self, r: Reduction) -> str:
         """The clause that lets the compiler reduce in an order of its own."""
@@ -160,12 +182,14 @@ class Row:
         """The C type in which a row is reduced."""
         return "double" if r.adds and r.dtype.name == "float32" else c_type(r.dtype)
 
-    def _body(self) -> tuple[list[str], list[str]]:
-        """The statements for an item, and the loops that follow those over a row."""
+    def _body(self) -> tuple[Stages, list[str]]:
+        """The statements for an item, in stages, and the loops that follow those over a row."""
         at = {x.name: self._item(x) for x in self.operands}
         texts = {var: at[x.name] for var, x in zip(self.parts.arrays, self.operands, strict=False)}
         elements = Elements(self.parts, texts)
-        out, after = elements.statements(), []
+        lines = elements.statements()
+        out: list[str] = []
+        after: list[str] = []
         for k, var in enumerate(self.parts.made):
             out.append(f"{at[f'pb_o{k}']} = {elements.of(var, _dtype(var))};")
         waiting = {f"x{k}": at[f"pb_x{k}"] for k in range(len(self.parts.arrays))}
@@ -182,7 +206,9 @@ class Row:
         for r in self.parts.reductions:
             acc = f"pb_acc_{r.name}" if self.local(r) else at[f"pb_a{r.index}"]
             out.append(f"{acc} = {elements.added(acc, r)};")
-        return [*out, *elements.done()], after
+        if self.parts.mapped is not None:
+            return Stages([Stage([*lines, *out, *elements.done()])], {}), after
+        return stages_of(lines, elements.cuts, len(self.parts.arrays), out), after
 
     def holder(self, r: Reduction) -> str:
         """The C type in which all rows are."""
