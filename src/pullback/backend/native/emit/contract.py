@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pullback.backend.native.emit import writes
 from pullback.backend.native.emit.elements import Parts, Reduction
 from pullback.backend.native.emit.emitter import VALUE_ERROR, ArrayRef, Emitter
 from pullback.backend.native.emit.errors import Untaken
@@ -187,19 +188,14 @@ def _plan(kernel: Kernel, parts: Parts, made: Mapping[Var, Call], r: Reduction) 
     a, b = factors
     if a is None or b is None:
         return None
-    rank = len(kernel.space)
+    rank, space = len(kernel.space), {k for k, axis in enumerate(kernel.space) if axis != 1}
     left, right = ({x for x in f[1] if x >= 0} for f in (a, b))
-    kept = set(range(rank)) - set(r.axes)
-    if (
-        (left | right) != set(range(rank))
-        or not (left - right) & kept
-        or not (right - left) & kept
-        or not left & right
-    ):
+    kept = space - set(r.axes)
+    if (left | right) != space or not (left - right) & kept or not (right - left) & kept or not left & right:
         return None
     if (left ^ right) - kept:
         return None
-    result = [-1 if k in r.axes else k for k in range(rank) if r.keepdims or k not in r.axes]
+    result = [k if k in kept else -1 for k in range(rank) if r.keepdims or k not in r.axes]
     return Plan(r, (a, b), result)
 
 
@@ -212,7 +208,9 @@ def _factor(
     if not isinstance(operand, Var) or operand not in parts.arrays:
         return None
     style = operand.style
-    if not isinstance(style, Array) or style.axes is None or style.dtype != dtype:
+    if not isinstance(style, Array) or style.axes is None or style.dtype is None:
+        return None
+    if style.dtype.name not in SUFFIX or style.dtype.itemsize > dtype.itemsize:
         return None
     lead = len(kernel.space) - len(style.axes)
     return operand, [-1 if axis == 1 else lead + k for k, axis in enumerate(style.axes)]
@@ -224,7 +222,10 @@ def kernel_as_products(
     """Compute a kernel's results so; the C name of whether that was done."""
     done = e.temporary("done")
     e.line(f"int {done} = 0;")
-    refs = [tuple((e.array(given[v]), labels) for v, labels in p.factors) for p in plans]
+    refs = [
+        tuple((_as(e, e.array(given[v]), p.reduction.dtype), labels) for v, labels in p.factors)
+        for p in plans
+    ]
     tests = dict.fromkeys(t for a, b in refs for t in _tests(a, b))
     with e.block(f"if ({' && '.join(tests) or '1'})"):
         outs = []
@@ -242,3 +243,16 @@ def kernel_as_products(
         for out in outs:
             e.line(f"PB_LET_GO({out.name});")
     return done
+
+
+def _as(e: Emitter, ref: ArrayRef, dtype: np.dtype[Any]) -> ArrayRef:
+    """An array in another dtype."""
+    if ref.dtype == dtype:
+        return ref
+    out = e.declare_array("wide", dtype, ref.rank)
+    e.fresh_array(out, ref.shape())
+    writer = writes.writer(e, dtype, ref.dtype, adds=False)
+    e.line(
+        f"{writer}({out.rank}, {out.name}.n, {out.name}.data, {out.name}.s, {ref.name}.data, {ref.name}.s);"
+    )
+    return out

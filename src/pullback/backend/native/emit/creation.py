@@ -41,8 +41,13 @@ def alias(e: Emitter, call: Call) -> None:
 
 
 def zeros(e: Emitter, call: Call) -> None:
-    """`np.zeros`, `np.empty` of a shape."""
+    """`np.zeros` of a shape."""
     fill(e, call.targets[0], e.integers(call.args[0]), 0)
+
+
+def empty(e: Emitter, call: Call) -> None:
+    """`np.empty` of a shape: its items are not set."""
+    fill(e, call.targets[0], e.integers(call.args[0]), None)
 
 
 def ones(e: Emitter, call: Call) -> None:
@@ -56,8 +61,13 @@ def full(e: Emitter, call: Call) -> None:
 
 
 def zeros_like(e: Emitter, call: Call) -> None:
-    """`np.zeros_like`, `np.empty_like`."""
+    """`np.zeros_like`."""
     _like(e, call, 0)
+
+
+def empty_like(e: Emitter, call: Call) -> None:
+    """`np.empty_like`."""
+    _like(e, call, None)
 
 
 def ones_like(e: Emitter, call: Call) -> None:
@@ -70,20 +80,22 @@ def full_like(e: Emitter, call: Call) -> None:
     _like(e, call, call.args[1])
 
 
-def _like(e: Emitter, call: Call, value: int | Operand) -> None:
+def _like(e: Emitter, call: Call, value: int | Operand | None) -> None:
     shape = e.array(call.args[0]).shape() if e.is_array(call.args[0]) else []
     fill(e, call.targets[0], shape, value)
 
 
-def fill(e: Emitter, target: Var, shape: list[str], value: int | Operand) -> None:
-    """Make a result an array of one value."""
+def fill(e: Emitter, target: Var, shape: list[str], value: int | Operand | None) -> None:
+    """Make a result an array of one value; of None, of any."""
     (leaf,) = leaves_of(target.style)
     if isinstance(leaf, Number):
-        e.line(f"{e.leaves(target)[0]} = {_value(e, value, leaf.dtype)};")
+        e.line(f"{e.leaves(target)[0]} = {_value(e, 0 if value is None else value, leaf.dtype)};")
         return
     if not isinstance(leaf, ArrayLeaf) or leaf.rank != len(shape):
         raise Untaken("a new array whose rank is not known")
     out = e.fresh(target, shape)
+    if value is None:
+        return
     if value == 0:
         e.line(f"memset({out.name}.data, 0, (size_t)(pb_count({out.rank}, {out.name}.n) * {out.size}));")
         return

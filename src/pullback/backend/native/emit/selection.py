@@ -77,6 +77,8 @@ def select(e: Emitter, array: ArrayRef, entries: Sequence[Operand]) -> Selected:
     together = found.places == list(range(found.places[0], found.places[0] + len(found.places)))
     before = found.marks[0] if together else 0
     base = _view(e, array, found)
+    if len(found.arrays) == 1 and found.arrays[0][0].rank == 1:
+        return _of_one(e, base, before, *found.arrays[0])
     rank = max(ref.rank for ref, _, _ in found.arrays) if found.arrays else 0
     space = e.temporary("space")
     e.line(f"int64_t {space}[] = {{{', '.join(['1'] * rank) or '1'}}};")
@@ -99,6 +101,22 @@ def select(e: Emitter, array: ArrayRef, entries: Sequence[Operand]) -> Selected:
             )
             e.check(f"{added} >= 0", INDEX_ERROR, "index out of bounds")
     return Selected(base, before, space, rank, offsets)
+
+
+def _of_one(e: Emitter, base: ArrayRef, before: int, ref: ArrayRef, length: str, stride: str) -> Selected:
+    """What one array of one axis leads to: its offsets at once."""
+    space = e.temporary("space")
+    e.line(f"const int64_t {space}[] = {{{ref.name}.n[0]}};")
+    if length == "-1":  # of a mask, which are offsets already
+        return Selected(base, before, space, 1, ref)
+    offsets = e.declare_array("offsets", INT64, 1)
+    e.fresh_array(offsets, [f"{space}[0]"])
+    fine = (
+        f"pb_set_offsets({space}[0], (int64_t *){offsets.name}.data, {code_of(ref.dtype)}, {ref.name}.data, "
+        f"{ref.name}.s[0], {length}, {stride})"
+    )
+    e.check(fine, INDEX_ERROR, "index out of bounds")
+    return Selected(base, before, space, 1, offsets)
 
 
 def _entry(e: Emitter, array: ArrayRef, axis: int, place: int, entry: Operand, found: _Entries) -> int:
@@ -233,7 +251,9 @@ def scatter(e: Emitter, array: ArrayRef, entries: Sequence[Operand], value: Oper
     e.check(fits, VALUE_ERROR, writes.MISFIT)
     from_ = f"{source.name}.data"
     offsets = None
-    if source.rank:
+    if source.rank and s.rank == 1:
+        from_ += f" + pb_i * {walk}[{s.before}]"
+    elif source.rank:
         offsets = e.declare_array("from", INT64, 1)
         e.fresh_array(offsets, [s.count])
         e.line(
@@ -241,12 +261,22 @@ def scatter(e: Emitter, array: ArrayRef, entries: Sequence[Operand], value: Oper
         )
         from_ += f" + ((const int64_t *){offsets.name}.data)[pb_i]"
     to = f"{s.base.name}.data + ((const int64_t *){s.offsets.name}.data)[pb_i]"
-    with e.block(""):
-        kept = [*range(s.before), *range(s.before + s.rank, rank)]
-        e.line(f"const int64_t pb_w[] = {{{', '.join(f'{walk}[{k}]' for k in kept) or '0'}}};")
-        writer = writes.writer(e, array.dtype, source.dtype, adds)
-        e.line(f"for (int64_t pb_i = 0; pb_i < {s.count}; pb_i++)")
-        e.line(f"    {writer}({s.base.rank}, {s.base.name}.n, {to}, {s.base.name}.s, {from_}, pb_w);")
+    if s.base.rank == 0:
+        old, new = f"(*({array.ctype} *)({to}))", f"(*(const {source.ctype} *)({from_}))"
+        written = writes.written(old, new, array.dtype, source.dtype, adds)
+        e.line(f"for (int64_t pb_i = 0; pb_i < {s.count}; pb_i++) *({array.ctype} *)({to}) = {written};")
+    else:
+        _scatter_views(e, s, writes.writer(e, array.dtype, source.dtype, adds), walk, to, from_)
     for held in (s.offsets, offsets, source if source.rank else None):
         if held is not None:
             e.drop(held)
+
+
+def _scatter_views(e: Emitter, s: Selected, writer: str, walk: str, to: str, from_: str) -> None:
+    """Write to the view at each position."""
+    rank = s.base.rank + s.rank
+    with e.block(""):
+        kept = [*range(s.before), *range(s.before + s.rank, rank)]
+        e.line(f"const int64_t pb_w[] = {{{', '.join(f'{walk}[{k}]' for k in kept) or '0'}}};")
+        e.line(f"for (int64_t pb_i = 0; pb_i < {s.count}; pb_i++)")
+        e.line(f"    {writer}({s.base.rank}, {s.base.name}.n, {to}, {s.base.name}.s, {from_}, pb_w);")

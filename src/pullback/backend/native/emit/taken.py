@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pullback.backend.native.emit import (
     access,
+    bins,
     builtins,
     contract,
     creation,
@@ -41,8 +42,8 @@ HANDLERS: dict[str, Handler] = {
     "shape": shapes.shape, "dim": shapes.dim, "joint_shape": shapes.joint_shape, "unbroadcast": shapes.unbroadcast,
     "check_length": shapes.check_length, "check_finite": effects.check_finite,
     "copy": creation.copy, "same": creation.alias, "known": creation.alias,
-    "np.zeros": creation.zeros, "np.ones": creation.ones, "np.empty": creation.zeros, "np.full": creation.full,
-    "np.zeros_like": creation.zeros_like, "np.ones_like": creation.ones_like, "np.empty_like": creation.zeros_like,
+    "np.zeros": creation.zeros, "np.ones": creation.ones, "np.empty": creation.empty, "np.full": creation.full,
+    "np.zeros_like": creation.zeros_like, "np.ones_like": creation.ones_like, "np.empty_like": creation.empty_like,
     "np.full_like": creation.full_like,
     "np.array": joining.array, "np.concatenate": joining.concatenate, "np.stack": joining.stack,
     "np.hstack": joining.hstack, "np.vstack": joining.vstack, "np.cumsum": scans.running, "np.cumprod": scans.running,
@@ -59,6 +60,7 @@ HANDLERS: dict[str, Handler] = {
     "pack_saved": saving.pack, "unpack_saved": saving.unpack,
     "list_append": lists.append, "list_get": lists.get, "list_len": lists.length,
     "np.dot": products.dot, "@": products.dot, "np.matmul": products.dot, "np.vdot": products.vdot,
+    "np.searchsorted": bins.searchsorted, "np.histogram": bins.histogram, "np.triu": bins.triangle, "np.tril": bins.triangle,
     "np.tensordot": contract.tensordot, "np.einsum": contract.einsum,
     **dict.fromkeys(
         ("np.transpose", "np.permute_dims", "np.swapaxes", "np.matrix_transpose", "np.moveaxis", "np.expand_dims",
