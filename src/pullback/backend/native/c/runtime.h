@@ -502,7 +502,89 @@ PB_RUNTIME void pb_adopt(pb_host *host, int32_t dtype, int32_t rank, const pb_ar
     }
 }
 
+/* A kernel of few items, whose operands' items stand side by side along the last axis and whose other axes are one:
+   run as it stands.  -1 where it is not so simple, and nothing has been done; 0, or 1 where there is no memory. */
+PB_ONCE int pb_run_few(pb_host *host, const pb_kernel *kernel, void *const *arrays, const void *numbers, int64_t *total, void *all) {
+    const int32_t count = kernel->count, rank = kernel->rank, last = rank - 1;
+    int64_t step[count];
+    char *at[count];
+    pb_buffer *made[count];
+    const int64_t *n = NULL;
+    if (rank < 2 || kernel->own_rank != rank || kernel->ordered || kernel->nonzero) return -1;
+    for (int32_t j = 0; j < count && !n; j++)
+        if (kernel->roles[j].spans && kernel->roles[j].what != PB_MADE) n = ((const pb_any *)arrays[j])->n;
+    if (!n) return -1;
+    const int64_t items = pb_count(rank, n);
+    if (items <= 0 || items > PB_BLOCK || n[last] == 1) return -1;
+    int flat = 1, makes = 0;
+    for (int32_t j = 0; j < count; j++) {
+        const pb_role *role = &kernel->roles[j];
+        const pb_any *x = arrays[j];
+        made[j] = NULL;
+        if (role->what == PB_MADE) {
+            if (role->rank != rank) return -1;
+            step[j] = n[last] * role->size;
+            makes = 1;
+            continue;
+        }
+        if (role->what != PB_READ && role->rank != rank) return -1;
+        const int64_t *m = x->n, *s = pb_strides_of(x, role->rank);
+        const int32_t lead = rank - role->rank;
+        int64_t next = -1;
+        step[j] = 0;
+        at[j] = x->data;
+        for (int32_t k = last; k >= 0; k--) {
+            const int64_t own = k < lead ? 1 : m[k - lead], stride = own == 1 ? 0 : s[k - lead];
+            if (own != n[k] && (own != 1 || role->what != PB_READ)) return -1;
+            if (k == last) {
+                if (stride != role->inner) return -1;
+            } else if (n[k] > 1) {
+                if (next < 0)
+                    step[j] = stride;
+                else if (stride != next)
+                    return -1;
+                next = stride * n[k];
+                if (stride < 0) return -1;
+            }
+        }
+        if (role->inner ? step[j] != n[last] * role->inner : role->rank > 0) flat = 0;
+        if (role->what == PB_READ) continue;
+        for (int32_t k = 0; k < count; k++) {
+            const pb_role *other = &kernel->roles[k];
+            const pb_any *y = arrays[k];
+            if (other->what == PB_READ && (!x->owner || x->owner == y->owner || !y->owner) &&
+                pb_clash(role->rank, role->size, x->data, x->n, s, other->rank, other->size, y->data, y->n, pb_strides_of(y, other->rank)))
+                return -1;
+        }
+    }
+    for (int32_t j = 0; j < count && makes; j++) {
+        const pb_role *role = &kernel->roles[j];
+        if (role->what != PB_MADE) continue;
+        made[j] = pb_serves(kernel, arrays, j, n) ? ((pb_any *)arrays[j])->owner : pb_new_buffer(host, role->dtype, role->size, rank, n);
+        if (PB_RARE(!made[j])) {
+            for (int32_t k = 0; k < j; k++)
+                if (made[k] && made[k] != ((pb_any *)arrays[k])->owner) pb_release(host, made[k]);
+            host->line = kernel->place;
+            return 1;
+        }
+        at[j] = made[j]->data;
+    }
+    *total = items;
+    _Alignas(16) char part[kernel->part ? kernel->part : 1];
+    kernel->row(flat ? 1 : items / n[last], flat ? items : n[last], at, step, numbers, part);
+    if (kernel->fold) kernel->fold(all, part);
+    if (makes) {
+        int64_t shape[PB_MAX_RANK]; /* which may be that of an array that is changed here */
+        for (int32_t k = 0; k < rank; k++) shape[k] = n[k];
+        for (int32_t j = 0; j < count; j++)
+            if (made[j]) pb_hand(host, arrays[j], &kernel->roles[j], made[j], shape);
+    }
+    return 0;
+}
+
 PB_RUNTIME int32_t pb_run(pb_host *host, const pb_kernel *kernel, void *const *arrays, const int64_t *shape, const void *numbers, int64_t *total, void *all) {
+    const int done_few = shape ? -1 : pb_run_few(host, kernel, arrays, numbers, total, all);
+    if (done_few >= 0) return done_few;
     const int32_t count = kernel->count, rank = kernel->rank;
     int64_t s[count][PB_MAX_RANK], n[PB_MAX_RANK], m[PB_MAX_RANK];
     char *at[count];
