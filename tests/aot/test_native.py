@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import os
 import shutil
 import subprocess
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,14 +16,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from tests.aot.test_corpus import PROGRAMS, is_scalar, ruff
+from tests.native.against import agree
 
 import pullback as pb
+from programs import Program
 from pullback.aot.c_api import c_module
-from pullback.aot.declared import from_text
+from pullback.aot.declared import Declared, from_text
 from pullback.aot.entries import Entry
-from pullback.aot.module import Module
+from pullback.aot.module import Module, make
+from pullback.aot.shared import Build, file_name
 from pullback.backend.native import toolchain
 from pullback.errors import NativeError, NoCompiler
+from pullback.frontend.signature import bind, signature_of
 
 try:
     toolchain.find()
@@ -127,6 +134,12 @@ def test_texts_are_the_same_each_time() -> None:
     assert isinstance(first, Module) and first.c is not None and second.c is not None
     assert first.source == second.source and first.c.texts("m") == second.c.texts("m")
     assert c_module([Entry(loss, from_text(loss, SIG))], "").names == ("loss_value_and_grad",)
+
+
+def test_linters_and_formatters_are_content(folder: Path) -> None:
+    assert not ruff("check", "--isolated", cwd=folder)
+    for width in ("88", "110"):
+        assert not ruff("format", "--isolated", "--check", "--line-length", width, cwd=folder)
 
 
 # ----------------------------------------------------------------------------------- libraries that cannot be used
@@ -472,3 +485,49 @@ def test_zig_compiles_the_example(folder: Path, tmp_path: Path) -> None:
     subprocess.run([*command, *files, "-o", str(tmp_path / "example"), "-lm"], check=True)
     out = subprocess.run([tmp_path / "example"], capture_output=True, text=True, check=True).stdout
     assert_right(" ".join(line.split(" = ")[1] for line in out.splitlines()))
+
+
+# ------------------------------------------------------------------------------------------------------ the corpus
+
+
+SAMPLE = [p for p in PROGRAMS if is_scalar(p.fn(*copy.deepcopy(p.args)))][::23]
+
+
+def built(program: Program, folder: Path) -> Any:
+    """A program's module with its library: the C, and the example, compile without a warning.  None: C takes it not."""
+    fn = pb.differentiable(program.fn)
+    gradient = fn.gradient(program.wrt)
+    variant, _ = gradient.find(gradient.bind(copy.deepcopy(program.args), {}))
+    static = variant.compiled.lowered.environment.static_params
+    declared = Declared(signature_of(bind(program.fn, program.args, {}), static), "", {}, {})
+    made = make([Entry(fn, declared, program.wrt)], "test", native=Build())
+    assert made.c is not None
+    if made.c.natives.left:
+        return None
+    texts = made.c.texts("m")
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    command = [*toolchain.find().command, "-O0", "-Wall", "-Wextra", "-Werror"]
+    target = folder / file_name("m")
+    subprocess.run([*command, *toolchain.SHARED, "m.c", "-o", target, "-lm"], cwd=folder, check=True)
+    if "m_example.c" in texts:
+        subprocess.run([*command, "-fsyntax-only", "m_example.c"], cwd=folder, check=True)
+    names: dict[str, Any] = {"__name__": "m", "__file__": str(folder / "m.py")}
+    exec(compile(made.source, "m.py", "exec"), names)
+    return names[f"{program.fn.__name__}_value_and_grad"], names["_LIBRARY"]
+
+
+@pytest.mark.parametrize("program", SAMPLE, ids=lambda p: p.name)
+def test_corpus(program: Program, tmp_path: Path) -> None:
+    found = built(program, tmp_path)
+    if found is None:
+        pytest.skip("C does not take it")
+    call, library = found
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        got = call(*copy.deepcopy(program.args))
+        wanted = pb.differentiable(program.fn).value_and_grad(
+            *copy.deepcopy(program.args), argnums=program.wrt
+        )
+    assert not library.why
+    agree(got, wanted, lambda: 1e-13)

@@ -33,7 +33,7 @@ class _Library:
         self.entries, self.operations = entries, operations
         self.why = ""  # why it cannot be used
         self.ready: Any = None  # by entry: the function, the layout of its memory
-        self.calls: dict[int, Any] = {}  # of each by its address: arrays, what was raised
+        self.calls: Any = {}  # of each by its address: arrays, what was raised
         self.process = os.getpid()
         asked = os.environ.get("OMP_NUM_THREADS", "")
         self.threads = int(asked) if asked.isdigit() else os.cpu_count() or 1
@@ -63,8 +63,10 @@ class _Library:
 
     def load(self) -> str:
         """Load the library; why it cannot be used, if so."""
-        if not self.file or struct.calcsize("P") != 8:
-            return "this module has no file" if not self.file else "this Python has 32 bits"
+        if not self.file:
+            return "this module has no file"
+        if struct.calcsize("P") != 8:
+            return "this Python has 32 bits"
         path = self.path()
         try:
             with open(path, "rb") as file:
@@ -80,7 +82,7 @@ class _Library:
         try:
             library = ctypes.CDLL(path)
             fits = getattr(library, f"pb_cpu_{self.digest[:16]}")()
-            functions = {name: library[entry[0]] for name, entry in self.entries.items()}
+            functions = {k: library[entry[0]] for k, entry in self.entries.items()}
         except (OSError, AttributeError) as error:
             return f"{path} cannot be loaded: {error}"
         if not fits:
@@ -105,7 +107,8 @@ class _Library:
             layout = "=" + self.HOST + "".join(map(self.packed, given))
             out = struct.calcsize(layout)
             layout += f"{self.ITEM * len(results)}x{2 * sum(r or 0 for r in ranks)}q"
-            made = struct.Struct("=" + "".join(self.packed(spec, True) for spec in results))
+            found = "".join(self.packed(spec, True) for spec in results)
+            made = struct.Struct("=" + found)
             values = [self.maker(spec) for spec in results]
             ready[name] = function, ranks, struct.Struct(layout), out, made, values, []
         self.ready = ready
@@ -168,7 +171,7 @@ class _Library:
         return int(spec.partition("[")[2][0]) if "[" in spec else None
 
     def packed(self, spec: str, result: bool = False) -> str:
-        """How `struct` writes a value into a pb_arg; of an array that is a result, its handle."""
+        """How `struct` writes a value into a pb_arg; of a result, an array's handle."""
         if "[" in spec:
             return "Q24x" if result else "4Q"
         kind = spec.removeprefix("np.")
@@ -199,9 +202,10 @@ class _Library:
         try:
             at = range(given, given + self.ITEM * len(args), self.ITEM)
             with np.errstate(all="ignore"):
-                made = function(*[self.view(s, a) for s, a in zip(args, at, strict=True)])
+                made = function(*map(self.view, args, at))
             values = (made,) if len(results) == 1 else made
-            packed = [self.given(*pair, arrays) for pair in zip(results, values, strict=True)]
+            pairs = zip(results, values, strict=True)
+            packed = [self.given(*pair, arrays) for pair in pairs]
         except BaseException as error:
             arrays["raised"] = error
             return 9
@@ -210,10 +214,11 @@ class _Library:
         return 0
 
     def view(self, spec: str, at: int) -> Any:
-        """An argument of an operation; arrays are not copied, they are not kept either."""
+        """An argument of an operation; one that may be kept is copied."""
         rank = self.rank(spec)
         if rank is None:
-            found = struct.unpack("=" + self.packed(spec), ctypes.string_at(at, self.ITEM))
+            item = ctypes.string_at(at, self.ITEM)
+            found = struct.unpack("=" + self.packed(spec), item)
             return self.maker(spec)(iter(found), None)
         data, shape, strides, _ = struct.unpack("=4Q", ctypes.string_at(at, self.ITEM))
         dtype = np.dtype(spec.partition("[")[0])
@@ -221,15 +226,16 @@ class _Library:
         steps = tuple((ctypes.c_int64 * rank).from_address(strides)) if rank else ()
         if 0 in lengths:
             return np.empty(lengths, dtype)
-        low = data + sum(min((n - 1) * s, 0) for n, s in zip(lengths, steps, strict=True))
-        top = data + sum(max((n - 1) * s, 0) for n, s in zip(lengths, steps, strict=True))
+        ends = [(n - 1) * s for n, s in zip(lengths, steps, strict=True)]
+        low = data + sum(min(end, 0) for end in ends)
+        top = data + sum(max(end, 0) for end in ends)
         room = (ctypes.c_char * (top - low + dtype.itemsize)).from_address(low)
         made = np.ndarray(lengths, dtype, room, data - low, steps)
         made.flags.writeable = False
         return made.copy() if spec.endswith("copy") else made
 
     def given(self, spec: str, value: Any, arrays: Any) -> bytes:
-        """A result of an operation as a pb_arg; one of another kind than was expected is an error."""
+        """A result of an operation as a pb_arg; one of another kind is an error."""
         rank = self.rank(spec)
         kind = spec.partition("[")[0].removeprefix("np.")
         wanted = self.numbers.get(kind)
