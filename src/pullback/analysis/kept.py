@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pullback.analysis.affine import Integers, Loop
-from pullback.analysis.places import Places, Windows
+from pullback.analysis.places import Places, Windows, stored_as_it_is
 from pullback.analysis.versions import Step, Versions
 from pullback.ir import core_ops as core
 from pullback.ir.builder import infer
-from pullback.ir.nodes import Block, Call, For, Function, Operand, Var, While
+from pullback.ir.nodes import Block, Call, For, Function, Operand, Pack, Var, While
+from pullback.ir.paths import repeats_nothing
 from pullback.ir.walk import block_ends, statements, targets
 from pullback.styles.style import Array, Scalar, Style, numeric
 
@@ -58,9 +59,13 @@ class _Kept:
             self._read(call.targets[0], array, steps)
 
     def _store(self, call: Call) -> None:
-        """A number that is stored as it is can be read where it was stored."""
+        """What is stored as it is can be read where it was stored."""
         _, value, *steps = call.args
-        if steps and isinstance(value, Var) and isinstance(value.style, Scalar):
+        if not steps or not isinstance(value, Var):
+            return
+        (place,) = infer(core.load, (call.targets[0], *steps), {})
+        once = all(isinstance(step, Pack) and repeats_nothing(step) for step in steps)
+        if isinstance(value.style, Scalar) or (once and stored_as_it_is(value, place)):
             self._read(value, call.targets[0], steps)
 
     def _read(self, value: Var, array: Var, steps: Sequence[Operand]) -> None:

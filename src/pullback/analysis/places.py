@@ -14,7 +14,7 @@ from typing import TypeAlias
 from pullback.analysis.affine import Form, Integers, Loop
 from pullback.ir.core_ops import style_of
 from pullback.ir.nodes import Const, Operand, Pack
-from pullback.styles.style import Array, Scalar, numeric
+from pullback.styles.style import Array, Scalar, Style, numeric, same_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +82,14 @@ class Places:
         """A position counted from the front; None where it may be counted from the end."""
         form = self.integers.form(operand, loop)
         return form if self.integers.at_least(form, 0, loop) else None
+
+
+def stored_as_it_is(value: Operand, place: Style) -> bool:
+    """Whether a value is stored without a cast and without broadcasting."""
+    a, b = numeric(style_of(value)), numeric(place)
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return a.dtype is not None and (a.dtype, a.weak) == (b.dtype, b.weak)
+    if not isinstance(a, Array) or not isinstance(b, Array) or a.axes is None or b.axes is None:
+        return False
+    same = len(a.axes) == len(b.axes) and all(map(same_length, a.axes, b.axes))
+    return a.dtype is not None and a.dtype == b.dtype and same

@@ -12,13 +12,14 @@ from pullback.ir.nodes import Function
 from pullback.passes.cse import cse
 from pullback.passes.dce import dce
 from pullback.passes.fold import fold
+from pullback.passes.forward import forward
 from pullback.passes.simplify import simplify
 from pullback.passes.slots import simplify_slots
 from pullback.passes.updates import updates
 
 Pass = Callable[[Function], Function]
 
-PASSES: tuple[Pass, ...] = (fold, simplify_slots, dce, cse, updates, simplify)
+PASSES: tuple[Pass, ...] = (fold, simplify_slots, dce, cse, updates, forward, simplify)
 MAX_ROUNDS = 10
 
 
