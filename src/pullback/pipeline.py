@@ -9,6 +9,8 @@ the IR is verified where `PULLBACK_VERIFY` is set, printed where `PULLBACK_DUMP`
 and for the native target, which settles more before it derives, and fuses:
 
     native/lengths, native/lengths/1.fold, ..., native/joint, native/joint/1.fold, ..., native/plain, ..., fused, c
+
+or, where C does not take a function whole: joint (or pair), ..., regions, c
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from pullback.analysis.effects import has_visible_effects
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.module import Native, emit_native
 from pullback.backend.native.pair import NativePair, emit_pair
+from pullback.backend.native.regions import Regions, regions_of
 from pullback.backend.numpy.load import load
 from pullback.backend.numpy.module import Generated, emit_module
 from pullback.errors import failing_at
@@ -88,6 +91,7 @@ class Compiled:
     _functions: dict[tuple[str, bool], Callable[..., Any]] = field(default_factory=dict)
     _native: dict[tuple[str, bool], Native | NativePair | Untaken] = field(default_factory=dict)
     _for_c: Function | None = None  # the primal as C takes it
+    _regions: dict[str, Regions | Untaken] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -97,7 +101,7 @@ class Compiled:
     def readable(self) -> Compiled:
         """The same compilation, printed with plain expressions only."""
         options = replace(self.options, readable=True)
-        return replace(self, options=options, _generated={}, _functions={}, _native={})
+        return replace(self, options=options, _generated={}, _functions={}, _native={}, _regions={})
 
     @property
     def has_effects(self) -> bool:
@@ -137,14 +141,7 @@ class Compiled:
 
     def gradient_functions(self, module: str) -> tuple[Function, ...]:
         """The gradient functions as optimised IR."""
-        primal = self.lowered.function
-        if module == "joint":
-            functions: tuple[Function, ...] = (joint(primal, self.request, self.chosen),)
-        else:
-            functions = pair(primal, self.request, self.chosen)
-        functions = tuple(_stage(module, f, self.options) for f in functions)
-        self._make_callees(self.chosen)
-        return functions
+        return self._derived(self.lowered.function, module, self.chosen, module)
 
     def native(self, form: str, guarded: bool = False) -> Native:
         """The C module of a form: "value_and_grad", "primal" or "pullback".  Raises Untaken where C cannot take it.
@@ -221,11 +218,45 @@ class Compiled:
     def _functions_for_c(self, module: str, primal: Function) -> tuple[Function, ...]:
         chosen = Choices(self.options.resolution)
         primal = _stage("native/lengths", assume_lengths(primal), self.options)
+        return self._derived(primal, module, chosen, f"native/{module}")
+
+    def regions(self, module: str) -> Regions:
+        """What C takes of functions that it does not take whole.  Raises Untaken where there is nothing.
+
+        Their residuals are those of the NumPy target.
+        """
+        if module not in self._regions:
+            with failing_at(lambda: self.lowered.function.loc):
+                self._regions[module] = self._made_regions(module)
+        found = self._regions[module]
+        if isinstance(found, Untaken):
+            raise Untaken(found.reason, found.loc)
+        return found
+
+    def _made_regions(self, module: str) -> Regions | Untaken:
+        chosen = Choices(self.options.resolution)
+        functions = self._derived(self.lowered.function, module, chosen, module)
+        try:
+            made = regions_of(
+                functions,
+                bufferize=self.options.bufferize,
+                blocks=self.options.optimize and self.options.bufferize and not self.options.readable,
+                copy_residuals=self.options.copy_residuals and module == "pair",
+            )
+        except Untaken as untaken:
+            return untaken.at(self.lowered.function.loc)
+        for function in made.functions:
+            _tell("regions", lambda made=function: pretty(made))  # type: ignore[misc]
+        _tell("c", lambda: made.source)
+        return made
+
+    def _derived(self, primal: Function, module: str, chosen: Choices, stage: str) -> tuple[Function, ...]:
+        """The gradient functions of a primal, optimised, and their callees."""
         if module == "joint":
             functions: tuple[Function, ...] = (joint(primal, self.request, chosen),)
         else:
             functions = pair(primal, self.request, chosen)
-        functions = tuple(_stage(f"native/{module}", f, self.options) for f in functions)
+        functions = tuple(_stage(stage, f, self.options) for f in functions)
         self._make_callees(chosen)
         return functions
 

@@ -172,7 +172,7 @@ class Gradient:
         if variant.scalar is None:
             function = variant.compiled.lowered.function
             variant.scalar = check_scalar(self.header.name, function, self.has_aux)
-        variant.promotion.insist()
+        (variant.pair if variant.effects else variant.promotion).insist()
 
     def _specialise(self, variant: Variant) -> None:
         """Make the entry of a variant."""
@@ -195,9 +195,9 @@ class Gradient:
     def _run(self, variant: Variant, values: tuple[Any, ...]) -> tuple[Any, Any]:
         if variant.effects:
             # Effects happen once: the primal runs once, the pullback again if it must.
-            value, residuals = variant.run("primal", values)
+            value, residuals, puller = variant.forward(values)
             self._check(value)
-            return value, variant.pull(residuals, _one(value[0] if self.has_aux else value))
+            return value, puller.pull(residuals, _one(value[0] if self.has_aux else value))
         if variant.promotion.run is not None and quiet():
             result: Any = variant.promotion.served(values)
             if result is not MISS:

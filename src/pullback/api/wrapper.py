@@ -178,7 +178,7 @@ class Calls:
         """
         gradient = self._gradient(argnums, has_aux)
         variant, values = gradient.find(gradient.bind(args, kwargs))
-        target = variant.promotion.report()
+        target = (variant.pair if variant.effects else variant.promotion).report()
         return explanation(variant.compiled, values, variant.residuals_of(values), target)
 
 

@@ -1,7 +1,8 @@
 """The primal and the pullback by the native target.
 
 What a compiled primal saves is for the compiled pullback.  Where that leaves a call to NumPy, or where residuals are
-pickled, the pullback that was compiled is printed for NumPy, and takes what was saved (`NativePair.restore`).
+pickled, the pullback that was compiled is printed for NumPy, and takes what was saved (`NativePair.restore`).  Where C
+takes parts of the two only, what calls these is NumPy's, and so are the residuals.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from time import perf_counter
 from typing import Any
 
 from pullback.backend.native.bridge import MISS
+from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.load import load
 from pullback.backend.native.pair import NativePair
+from pullback.backend.native.regions import Regions, load_regions
 from pullback.backend.numpy.load import load as load_source
 from pullback.backend.numpy.module import Generated
 from pullback.dispatch.finite import finite
-from pullback.dispatch.promotion import RACES, Promotion, raised
+from pullback.dispatch.promotion import RACES, Driven, Promotion, raised, regions_for
 from pullback.pipeline import Compiled
 
 
@@ -46,12 +49,34 @@ class PairPromotion(Promotion):
         self._pulls: list[tuple[float, float]] = []  # of races: native's, NumPy's
 
     def _load(self) -> tuple[Callable[..., Any], Any]:
-        made = self.compiled.native_pair()
+        made: NativePair | Regions
+        try:
+            made = self.compiled.native_pair()
+        except Untaken as untaken:
+            made = regions_for(self.compiled, "pair", untaken)
+        return self._of_regions(made) if isinstance(made, Regions) else self._of_pair(made)
+
+    def _of_pair(self, made: NativePair) -> tuple[Callable[..., Any], Any]:
         threads = self.compiled.options.threads or 0
         run, bound = load(made.primal, threads=threads, failed=self._failed)
         pull, _ = load(made.pullback, threads=threads, failed=_left, any_float=True)
-        self.puller = NativePullback(self.compiled, made, pull, self)
+
+        def printed(guarded: bool) -> Generated:
+            return self.compiled.printed((made.function,), guarded)
+
+        self.puller = NativePullback(self.compiled, pull, made.restore, printed, self)
         return run, bound
+
+    def _of_regions(self, made: Regions) -> tuple[Callable[..., Any], Any]:
+        """What calls the regions is NumPy's, with residuals as NumPy has them."""
+        names = [f"{self.compiled.name}_{form}" for form in ("primal", "pullback")]
+        run, pull = load_regions(made, names, self.compiled.options.threads or 0)
+        self.puller = NativePullback(self.compiled, pull, tuple, lambda _: made.generated, self)
+        return run if self.compiled.has_effects else Driven(run), None
+
+    def _serve(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """What has effects is not run twice."""
+        return run if self.compiled.has_effects else super()._serve(run)
 
     def _race(self, *values: Any) -> Any:
         """A primal that both run; native's result is returned."""
@@ -85,11 +110,17 @@ class NativePullback:
     """What pulls back the residuals of a compiled primal."""
 
     def __init__(
-        self, compiled: Compiled, made: NativePair, run: Callable[..., Any], promotion: PairPromotion
+        self,
+        compiled: Compiled,
+        run: Callable[..., Any],
+        restored: Callable[[Any], tuple[Any, ...]],
+        printed: Callable[[bool], Generated],
+        promotion: PairPromotion,
     ) -> None:
         self.compiled = compiled
-        self.made = made
         self._run = run
+        self._restored = restored
+        self._printed = printed
         self._promotion = promotion
         self._functions: dict[bool, Callable[..., Any]] = {}
 
@@ -117,12 +148,11 @@ class NativePullback:
 
     def restore(self, residuals: Any) -> tuple[Any, ...]:
         """The residuals as the function of `generated` takes them."""
-        values = residuals.native if isinstance(residuals, Raced) else residuals
-        return self.made.restore(values)
+        return self._restored(residuals.native if isinstance(residuals, Raced) else residuals)
 
     def generated(self, guarded: bool) -> Generated:
         """The function that was compiled, for NumPy."""
-        return self.compiled.printed((self.made.function,), guarded)
+        return self._printed(guarded)
 
     def function(self, form: str, guarded: bool) -> Callable[..., Any]:
         """The pullback for NumPy."""

@@ -23,6 +23,7 @@ from pullback.backend.native.bridge import MISS
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.interface import ERRORS
 from pullback.backend.native.load import load
+from pullback.backend.native.regions import Regions, load_regions
 from pullback.dispatch.background import submit
 from pullback.dispatch.floating import warnings_are_errors
 from pullback.errors import NOWHERE, ArgumentError, NativeError, PullbackError, defect, is_defect
@@ -143,13 +144,25 @@ class Promotion:
             self._give_up(NativeError(reason, loc=loc, hint=_WAY_OUT))
         else:
             self._native, self.bound = run, bound
-            self.run = run if self.target == "native" or self._times else self._race
+            self.run = self._serve(run)
         self.status = "native" if self.run is not None else "numpy"
 
+    def _serve(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """What serves the next call: under auto a race, unless there have been some."""
+        return run if self.target == "native" or self._times else self._race
+
     def _load(self) -> tuple[Callable[..., Any], Any]:
-        """The compiled function, and its entry."""
-        native = self.compiled.native(self.form, self.guarded)
-        return load(native, threads=self.compiled.options.threads or 0, failed=self._failed)
+        """The compiled function, and its entry; where C takes parts of it only, what calls these."""
+        threads = self.compiled.options.threads or 0
+        try:
+            native = self.compiled.native(self.form, self.guarded)
+        except Untaken as untaken:
+            if self.compiled.has_effects:
+                raise
+            found = regions_for(self.compiled, "joint", untaken)
+            (run,) = load_regions(found, [f"{self.compiled.name}_value_and_grad"], threads)
+            return Driven(run), None
+        return load(native, threads=threads, failed=self._failed)
 
     def served(self, values: Sequence[Any], buffers: tuple[Any, ...] | None = None) -> Any:
         """A native call, whose new arrays may be those of a tuple (see `bridge.bind`); MISS where NumPy serves."""
@@ -240,6 +253,34 @@ class Promotion:
         self.run, self.counting, self.status = None, False, "numpy"
 
 
+def regions_for(compiled: Compiled, module: str, whole: Untaken) -> Regions:
+    """The parts that C takes.  Raises `whole`, what stands against all of it, where there are none."""
+    try:
+        return compiled.regions(module)
+    except Untaken:
+        raise Untaken(whole.reason, whole.loc) from None
+
+
+class Driven:
+    """A function of NumPy's that calls compiled regions.  Where it fails NumPy's own is to say why."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *values: Any) -> Any:
+        """The results, or MISS."""
+        try:
+            return self.function(*values)
+        except Exception:
+            return MISS
+
+    def into(self, buffers: tuple[Any, ...], *values: Any) -> Any:
+        """The results, in arrays of their own."""
+        return self(*values)
+
+
 def raised(pending: BaseException | None) -> Any:
     """MISS; but what is no error (an interrupt) is raised where it came from."""
     if pending is not None and not isinstance(pending, Exception):
@@ -248,11 +289,14 @@ def raised(pending: BaseException | None) -> Any:
 
 
 def c_source(compiled: Compiled) -> str:
-    """The C of value and gradient.  Raises NativeError where C does not take the function."""
+    """The C of value and gradient, or of the parts that C takes.  Raises NativeError where there are none."""
     try:
         return compiled.native("value_and_grad").source
     except Untaken as untaken:
-        raise untaken_error(untaken) from None
+        try:
+            return regions_for(compiled, "pair" if compiled.has_effects else "joint", untaken).source
+        except Untaken:
+            raise untaken_error(untaken) from None
 
 
 def untaken_error(untaken: Untaken) -> NativeError:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 from pullback.backend.native import bridge, toolchain
 from pullback.backend.native.emit.errors import Untaken
 from pullback.errors import Loc, NativeError
-from pullback.passes.fuse import kernels_of
+from pullback.ir.walk import statements
+from pullback.passes.fuse import Fused, kernels_of
 from pullback.pipeline import Compiled
 
 SHOWN = 12  # operations of a loop in the report
@@ -47,6 +48,22 @@ class KernelReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RegionReport:
+    """A part that C takes of a function that it does not take whole: its name in the source, its lines."""
+
+    name: str
+    line: int
+    last: int
+    file: str = ""
+
+    def __str__(self) -> str:
+        if not self.line:
+            return self.name
+        lines = f"line {self.line}" if self.line == self.last else f"lines {self.line} to {self.last}"
+        return f"{lines}: {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class HostedReport:
     """An operation that compiled C has NumPy do: its name, and the user's line."""
 
@@ -68,6 +85,7 @@ class TargetReport:
     untaken   what C does not take
     hosted    what C has NumPy do, in the middle of it
     fused     what runs as one loop in C
+    regions   where C does not take all: the parts that it does take
     pair      what of the primal and the pullback, as functions of their own, C does not take
     bridge    how C is called: "extension" or "ctypes"; "" where it is not
     compiler  what compiled it; "" where nothing has been compiled
@@ -82,6 +100,7 @@ class TargetReport:
     bridge: str = ""
     compiler: str = ""
     pair: tuple[UntakenReport, ...] = ()
+    regions: tuple[RegionReport, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The same as dicts, lists and texts."""
@@ -99,7 +118,11 @@ class TargetReport:
             head += f", called through {means}, compiled by {self.compiler}"
         elif self.reason:
             head += f"; {self.reason}"
-        lines = [head, *(f"  {u}" for u in self.untaken)]
+        lines = [head]
+        if self.regions:
+            lines += ["parts that are compiled to C:", *(f"  {r}" for r in self.regions)]
+            lines += ["what stays with NumPy, and why:"] * bool(self.untaken)
+        lines += [f"  {u}" for u in self.untaken]
         if self.pair and not self.untaken:
             lines += ["primal and pullback stay with NumPy; C does not take", *(f"  {u}" for u in self.pair)]
         if self.hosted:
@@ -112,6 +135,7 @@ class TargetReport:
         return "\n".join(self.lines())
 
 
+_LISTS = ("untaken", "hosted", "fused", "pair", "regions")
 NUMPY = TargetReport("numpy")
 
 
@@ -121,6 +145,7 @@ class _Found:
     hosted: list[HostedReport] = field(default_factory=list)
     fused: list[KernelReport] = field(default_factory=list)
     pair: list[UntakenReport] = field(default_factory=list)
+    regions: list[RegionReport] = field(default_factory=list)
     reason: str = ""
 
 
@@ -144,7 +169,8 @@ def target_report(
         reason = found.reason or (waits if error is None else _in_one_line(error))
     how, compiler = (bridge.kind(), toolchain.find().version) if serves == "native" else ("", "")
     lists = tuple(found.untaken), tuple(found.hosted), tuple(found.fused)
-    return TargetReport(asked, serves, reason, *lists, how, compiler, tuple(found.pair))
+    parts = tuple(found.pair), tuple(found.regions)
+    return TargetReport(asked, serves, reason, *lists, how, compiler, *parts)
 
 
 def _found(compiled: Compiled) -> _Found:
@@ -153,19 +179,37 @@ def _found(compiled: Compiled) -> _Found:
     try:
         native = compiled.native("value_and_grad")
     except Untaken as untaken:
-        found.reason = "C does not take it:"
-        found.untaken.append(_untaken(untaken.reason, untaken.loc))
+        _in_parts(compiled, untaken, found)
+        return found
     except Exception as error:
         found.reason = str(error).splitlines()[0]
     else:
         found.hosted += [HostedReport(name, loc.line, loc.file) for name, loc in native.hosted]
-        for kernel in kernels_of(native.function):
-            where = kernel.loc
-            found.fused.append(
-                KernelReport(kernel.name, where.line, kernel.operations, kernel.space, where.file)
-            )
+        found.fused += [_kernel(kernel) for kernel in kernels_of(native.function)]
     found.pair += _pair(compiled)
     return found
+
+
+def _in_parts(compiled: Compiled, whole: Untaken, found: _Found) -> None:
+    """What C takes, and what stands against the rest."""
+    try:
+        made = compiled.regions("pair" if compiled.has_effects else "joint")
+    except Untaken:
+        found.reason = "C does not take it:"
+        found.untaken.append(_untaken(whole.reason, whole.loc))
+        return
+    found.untaken += [_untaken(fault.reason, fault.loc) for fault in made.faults]
+    for region in made.regions:
+        found.hosted += [HostedReport(name, loc.line, loc.file) for name, loc in region.native.hosted]
+        found.fused += [_kernel(kernel) for kernel in kernels_of(region.native.function)]
+        function = region.callee.body()
+        lines = [s.loc.line for s in statements(function.body) if s.loc.line] or [0]
+        found.regions.append(RegionReport(function.name, min(lines), max(lines), function.loc.file))
+
+
+def _kernel(kernel: Fused) -> KernelReport:
+    where = kernel.loc
+    return KernelReport(kernel.name, where.line, kernel.operations, kernel.space, where.file)
 
 
 def _pair(compiled: Compiled) -> list[UntakenReport]:

@@ -9,6 +9,7 @@ Numbers and arrays of a known kind pass.  Lists, tuples, numbers of several kind
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -109,6 +110,62 @@ def unpack(what: Saved) -> Op:
     )
 
 
+def packed(what: Saved, values: Sequence[Any]) -> Any:
+    """The bytes of what is packed, made by NumPy."""
+    parts = [_integer(1)]
+    for style, value in zip(what.packed_styles(), values, strict=True):
+        _write(style, value, parts)
+    return np.frombuffer(b"".join(parts), dtype=np.uint8)
+
+
+def _integer(value: int) -> bytes:
+    return value.to_bytes(8, sys.byteorder, signed=True)
+
+
+def _filled(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 8)
+
+
+def _write(style: Style, value: Any, parts: list[bytes]) -> None:
+    """Add the bytes of a value.  Raises TypeError or ValueError where it is not of its style."""
+    match style:
+        case Static():
+            return
+        case Loose():
+            parts += [_filled(np.float64(value).tobytes()), _filled(np.bool_(type(value) is int).tobytes())]
+        case Scalar(dtype) if dtype is not None:
+            parts.append(_filled(_exact(value, dtype, 0).tobytes()))
+        case Array(dtype, axes) if dtype is not None and axes is not None:
+            array = _exact(value, dtype, len(axes))
+            parts += [_integer(1), *map(_integer, array.shape), _filled(array.tobytes())]
+        case Tup(items):
+            for item, part in zip(items, value, strict=True):
+                _write(item, part, parts)
+        case ListOf(elem):
+            parts.append(_integer(len(value)))
+            row = _row(elem)
+            if row is not None:
+                parts.append(_filled(np.array(value, dtype=row).tobytes()))
+                return
+            for item in value:
+                _write(elem, item, parts)
+        case _:
+            raise TypeError(style)
+
+
+def _exact(value: Any, dtype: np.dtype[Any], rank: int) -> Any:
+    array = np.asarray(value)
+    if array.ndim != rank or not (array.dtype == dtype or (not rank and array.dtype.kind == dtype.kind)):
+        raise TypeError(f"{array.dtype} of {array.ndim} axes is no {dtype} of {rank}")
+    return array.astype(dtype)
+
+
+def _row(elem: Style) -> np.dtype[Any] | None:
+    """The dtype of items that stand one after the other."""
+    leaves = leaves_of(elem)
+    return leaves[0].dtype if len(leaves) == 1 and isinstance(leaves[0], Number) else None
+
+
 class _Reader:
     """Reads the bytes as Python's values; arrays are views of them."""
 
@@ -156,13 +213,17 @@ class _Reader:
 
     def items(self, elem: Style, length: int) -> Iterator[Any]:
         """The items of a list."""
-        leaves = leaves_of(elem)
-        if len(leaves) != 1 or not isinstance(leaves[0], Number):
+        dtype = _row(elem)
+        if dtype is None:
             for _ in range(length):
                 yield self.value(elem)
             return
-        row = self.numbers(leaves[0].dtype, length)
-        place = _Reader(None)
+        row = self.numbers(dtype, length)
+        plain = isinstance(elem, Scalar) and elem.weak is not False
+        if isinstance(elem, Scalar):
+            yield from row.tolist() if plain else row
+            return
+        place = _Reader(None)  # a tuple of one number
         for k in range(length):
             place.data, place.at = row[k : k + 1].view(np.uint8), 0
             yield place.value(elem)
