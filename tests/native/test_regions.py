@@ -279,20 +279,33 @@ def test_threads_and_forks(monkeypatch: pytest.MonkeyPatch) -> None:
 # -------------------------------------------------------------------------------------------------- the corpus
 
 
-@pytest.mark.parametrize("chunk", range(2))
-def test_what_the_corpus_has(chunk: int) -> None:
-    """Every program that is not taken whole gives with regions what NumPy gives, in both forms."""
+SOME = {  # programs that are not taken whole, of every kind
+    "algorithms.sinkhorn",
+    "broadcasting.views_of_everything",
+    "calls.recursion_that_writes_two_arrays",
+    "carried.rank_grows",
+    "containers.generator_expressions",
+    "control_flow.array_of_one_branch_in_a_loop",
+    "control_flow.newton_for_kepler",
+    "everyday.monte_carlo_with_fixed_draws",
+    "lists.breadth_first_by_deque",
+    "lists.pairs_in_a_list",
+    "lists.returns_a_list_of_pairs",
+    "lists.triples_with_arrays",
+}
+
+
+def test_what_the_corpus_has(pytestconfig: pytest.Config) -> None:
+    """Programs that are not taken whole give with regions what NumPy gives, in both forms; all of them with --long."""
     faults = []
-    for program in [p for p in all_programs() if not p.refused][chunk::2]:
+    for program in all_programs():
+        if program.refused or not (pytestconfig.getoption("long") or program.name in SOME):
+            continue
         found = pb.differentiable(program.fn)._gradient(program.wrt)
-        variant, _ = found.find(found.bind(laid_out(program.args, np.copy), {}))
         try:
-            variant.compiled.native("value_and_grad")
-        except Untaken:
-            try:
-                compare(found, program.args)
-            except Exception as error:
-                faults.append(f"{program.name}: {type(error).__name__}: {str(error)[:400]}")
+            compare(found, program.args)
+        except Exception as error:
+            faults.append(f"{program.name}: {type(error).__name__}: {str(error)[:400]}")
     assert not faults, "\n".join(faults)
 
 
@@ -308,7 +321,11 @@ def compare(found: Any, args: tuple[Any, ...]) -> None:
             continue
         if module == "joint":
             (run,) = load_regions(made, [f"{variant.name}_value_and_grad"])
-            agree(quiet(run, *values), quiet(variant.function("value_and_grad", True), *other))
+            try:
+                wanted = quiet(variant.function("value_and_grad", True), *other)
+            except TypeError:  # the value is no number: it has no gradient
+                continue
+            agree(quiet(run, *values), wanted)
         else:
             primal, pull = load_regions(made, [f"{variant.name}_primal", f"{variant.name}_pullback"])
             value, residuals = quiet(primal, *values)

@@ -122,7 +122,7 @@ class Variant:
 
     def pull(self, residuals: Any, seed: Any) -> Any:
         """Run the pullback; again with strong zeros spelled out where a cotangent is not finite."""
-        if not self.pair.counting or self.effects:
+        if not self.pair.counting:
             return pulled(self.function, residuals, seed)
         self.function("pullback")
         return self.pair.timed(pulled, (self.function, residuals, seed))

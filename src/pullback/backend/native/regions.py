@@ -125,6 +125,8 @@ class _Judge:
             return False
         if not isinstance(style, Scalar | Array | ListOf):
             return False
+        if isinstance(style, Array) and style.axes == ():  # NumPy may have a number there
+            return False
         try:
             what = saved((style,))
         except Untaken:

@@ -141,7 +141,8 @@ class Emitter:
         if key not in self._spelled:
             other = any(k[0] == name for k in self._spelled)
             base = self.names.unique(name) if other else name
-            made = [base] if len(leaves) == 1 else [f"{base}_{k}" for k in range(len(leaves))]
+            several = [self.names.unique(f"{base}_{k}") for k in range(len(leaves) if len(leaves) > 1 else 0)]
+            made = several or [base] * len(leaves)
             self._spelled[key] = tuple(
                 self._declare(_safe(x), leaf) for x, leaf in zip(made, leaves, strict=True)
             )
