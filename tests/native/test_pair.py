@@ -95,7 +95,8 @@ def run(program: Program, counts: Counter[str]) -> None:
             assert program.name in LEAVES, f"left to NumPy: {left}"
             return
         agree(got[0], value)
-        pullback = NativePullback(variant.compiled, made, pull, variant.pair)
+        printed = variant.compiled.printed((made.function,), True)
+        pullback = NativePullback(variant.compiled, pull, made.restore, lambda _: printed, variant.pair)
         seed = shape_of(got[0]).check(seed_for(got[0]))
         kept = [np.copy(x) for x in leaves(got[1]) if isinstance(x, np.ndarray)]
         wanted = variant.function("pullback", True)(residuals, seed)

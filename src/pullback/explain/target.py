@@ -105,9 +105,7 @@ class TargetReport:
     def as_dict(self) -> dict[str, Any]:
         """The same as dicts, lists and texts."""
         plain = ("asked", "serves", "reason", "bridge", "compiler")
-        rows = {
-            name: [asdict(x) for x in getattr(self, name)] for name in ("untaken", "hosted", "fused", "pair")
-        }
+        rows = {name: [asdict(x) for x in getattr(self, name)] for name in _LISTS}
         return {**{name: getattr(self, name) for name in plain}, **rows}
 
     def lines(self) -> list[str]:
