@@ -21,7 +21,7 @@ from pullback.errors import UnsupportedError
 need_compiler()
 PROGRAMS = [p for p in all_programs() if not p.refused]
 CHUNKS = 8
-TAKEN = 0.85  # at least this share of the corpus is compiled to C
+TAKEN = 0.9  # at least this share of the corpus is compiled to C
 LEAVES = {
     "broadcasting.computed_lengths",
     "lists.items_of_different_lengths_meet",

@@ -40,7 +40,7 @@ def call(e: Emitter, stmt: Call) -> None:
         for text in parts(e, arg, _signature(param.tree))
     ]
     made = []
-    for result in function.results:
+    for result in _given_back(function):
         style = _signature(result)
         names = tuple(e.declare("result", leaf) for leaf in leaves_of(style))
         made.append(Held(style, names))
@@ -58,6 +58,15 @@ def call(e: Emitter, stmt: Call) -> None:
     e.settle(mark)
 
 
+def _given_back(function: Function) -> tuple[Operand, ...]:
+    """The results of a function; several cotangents come one by one."""
+    results = function.results
+    if function.kind == "pullback" and len(results) == 1:
+        (tree,) = results
+        return tree.items if isinstance(tree, Pack) and tree.kind == "tuple" else results
+    return results
+
+
 def _signature(tree: Operand) -> Style:
     """The style of a parameter or a result in C: what is saved is a box."""
     return Anything() if isinstance(tree, Pack) else operand_style(tree)
@@ -66,7 +75,7 @@ def _signature(tree: Operand) -> Style:
 def prototype(function: Function, name: str) -> str:
     """The head of the C function."""
     given = [f"{declared(x)} pb_a{k}" for k, x in enumerate(_leaves([p.tree for p in function.params]))]
-    made = [f"{declared(x)} *pb_r{k}" for k, x in enumerate(_leaves(function.results))]
+    made = [f"{declared(x)} *pb_r{k}" for k, x in enumerate(_leaves(_given_back(function)))]
     return f"static int32_t {name}({', '.join(['pb_host *host', *given, *made])})"
 
 
@@ -85,7 +94,7 @@ def body(e: Emitter, function: Function, statements: Callable[[], None], recursi
     e.require(function.results)
     at = 0
     mark = len(e.scratch)
-    for result in function.results:
+    for result in _given_back(function):
         style = _signature(result)
         texts = [_boxed(e, result)] if isinstance(result, Pack) else parts(e, result, style)
         for text, leaf in zip(texts, leaves_of(style), strict=True):
