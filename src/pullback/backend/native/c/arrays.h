@@ -25,8 +25,10 @@
 #define PB_ONCE static __attribute__((noinline, unused)) /* compiled once a module: its callers stay small */
 #if defined(__clang__)
 #define PB_BRIEF
+#define PB_SHORT
 #else
 #define PB_BRIEF __attribute__((optimize("O1"))) /* of calls only: compiled in less time */
+#define PB_SHORT __attribute__((optimize("O2")))
 #endif
 #define PB_COMPLEX(type, re, im) __builtin_complex((type)(re), (type)(im))
 
@@ -178,6 +180,12 @@ PB_FORCED int pb_shape_is_fine(int32_t rank, const int64_t *n) {
     do { \
         if ((to).owner || (from).owner) pb_exchange(host, (to).owner, (from).owner); \
         (to) = (from); \
+    } while (0)
+#define PB_SWAP(a, b) \
+    do { \
+        const __typeof__(a) pb_first = (a); \
+        (a) = (b); \
+        (b) = pb_first; \
     } while (0)
 #define PB_NEW(to, dtype, size, rank, shape, place) \
     do { \

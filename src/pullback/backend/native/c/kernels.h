@@ -59,16 +59,21 @@ PB_ONCE void pb_stop(pb_host *host, const pb_host *own, int32_t *stopped) {
     memcpy(host->detail, own->detail, sizeof(host->detail));
 }
 
-/* Whether a local array of one axis has a buffer of its own with room for a result.  What is read there has been tested
-   to stand side by side: the results' own place. */
+/* Whether a local array of one axis has a buffer of its own with room for a result. */
 PB_FORCED int pb_ready(const pb_array1 *o, int64_t size, int64_t n) {
     const pb_buffer *owner = o->owner;
     return owner && owner->refs == 1 && owner->data == o->data && n * size <= owner->room && (!owner->handle || 2 * n * size >= owner->room);
 }
 
-/* Whether two stretches of memory are apart, or (`same`) begin at one place and are walked as one. */
-PB_FORCED int pb_apart(const char *a, int64_t size_a, const char *b, int64_t size_b, int same) {
-    return (same && a == b) || a + size_a <= b || b + size_b <= a;
+/* Give a local array of one axis a new buffer; the old one, which may still be read, goes to `old`.  0: no memory. */
+PB_RUNTIME int pb_replace(pb_host *host, pb_array1 *o, int32_t dtype, int64_t size, int64_t n, pb_buffer **old);
+
+/* Whether what a loop of n steps reads has no byte in common with what it writes. */
+PB_RUNTIME int pb_apart(int64_t n, const char *a, int64_t step_a, int64_t size_a, const char *b, int64_t step_b, int64_t size_b);
+
+/* The same, or what it reads is at each step just what it writes there. */
+PB_FORCED int pb_clear(int64_t n, const char *a, int64_t step_a, int64_t size_a, const char *b, int64_t step_b, int64_t size_b) {
+    return (a == b && step_a == step_b && size_a == size_b) || pb_apart(n, a, step_a, size_a, b, step_b, size_b);
 }
 
 #endif

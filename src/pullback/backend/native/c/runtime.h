@@ -704,6 +704,28 @@ fail:
     return !done;
 }
 
+PB_RUNTIME int pb_replace(pb_host *host, pb_array1 *o, int32_t dtype, int64_t size, int64_t n, pb_buffer **old) {
+    pb_buffer *made = pb_new_buffer(host, dtype, size, 1, &n);
+    if (!made) return 0;
+    *old = o->owner;
+    o->owner = made;
+    o->data = made->data;
+    return 1;
+}
+
+PB_RUNTIME int pb_apart(int64_t n, const char *a, int64_t step_a, int64_t size_a, const char *b, int64_t step_b, int64_t size_b) {
+    if (n == 0) return 1;
+    const int64_t last_a = (n - 1) * step_a, last_b = (n - 1) * step_b;
+    const char *low_a = last_a < 0 ? a + last_a : a, *high_a = (last_a < 0 ? a : a + last_a) + size_a;
+    const char *low_b = last_b < 0 ? b + last_b : b, *high_b = (last_b < 0 ? b : b + last_b) + size_b;
+    if (high_a <= low_b || high_b <= low_a) return 1;
+    if (step_a != step_b || step_a == 0) return 0;
+    const int64_t step = step_a < 0 ? -step_a : step_a; /* two columns of one matrix, perhaps */
+    int64_t between = (b - a) % step;
+    if (between < 0) between += step;
+    return between >= size_a && between + size_b <= step;
+}
+
 #include "runtime_selection.h"
 
 #include "products_runtime.h"

@@ -38,7 +38,8 @@ def load(e: Emitter, call: Call) -> None:
             made.append(array)
         else:
             array = view_of(e, array, [step])
-    e.put_array(target, array)
+    if made or not e.name_view(target, array):
+        e.put_array(target, array)
     for held in made:
         e.drop(held)
 

@@ -13,6 +13,7 @@ from pullback.backend.native.emit.taken import emit_call
 from pullback.backend.native.emit.values import Source
 from pullback.ir import core_ops as core
 from pullback.ir.nodes import Block, Call, Const, For, If, Operand, Range, Seq, Stmt, Var, While
+from pullback.ir.walk import targets
 
 _OF_LOOSE = frozenset((core.list_get, core.same, core.known, core.accumulate, *core.OPERATORS.values()))
 
@@ -64,11 +65,11 @@ def _stores(call: Call) -> bool:
 def _if(e: Emitter, stmt: If) -> None:
     with e.block(f"if ({e.truth(stmt.test)})"):
         block(e, stmt.then)
-        e.moves(stmt.results, stmt.then_yields)
+        e.moves(stmt.results, stmt.then_yields, _made_in(stmt.then))
     before = len(e.lines)
     with e.block("else"):
         block(e, stmt.orelse)
-        e.moves(stmt.results, stmt.else_yields)
+        e.moves(stmt.results, stmt.else_yields, _made_in(stmt.orelse))
     if len(e.lines) == before + 2:
         del e.lines[before:]
 
@@ -85,21 +86,33 @@ def _for(e: Emitter, stmt: For) -> None:
         for var, walk in zip(stmt.index, walks, strict=True):
             if e.used(var):
                 walk.bind(e, var, at)
-        block(e, stmt.body)
+        _repeated(e, stmt.body)
         _back(e, stmt, stmt.go)
-    e.moves(stmt.results, stmt.params)
+    e.moves(stmt.results, stmt.params, stmt.params)
     e.settle(mark)
+
+
+def _repeated(e: Emitter, body: Block) -> None:
+    """Statements of a loop."""
+    e.loops += 1
+    block(e, body)
+    e.loops -= 1
 
 
 def _back(e: Emitter, stmt: For | While, go: Operand | None) -> None:
     """The carried values at the end of an iteration, and the way out."""
     if go is None:
-        e.moves(stmt.params, stmt.yields)
+        e.moves(stmt.params, stmt.yields, _made_in(stmt.body))
         return
     going = e.temporary("go")
     e.line(f"const int {going} = {e.truth(go)};")
-    e.moves(stmt.params, stmt.yields)
+    e.moves(stmt.params, stmt.yields, _made_in(stmt.body))
     e.line(f"if (!{going}) break;")
+
+
+def _made_in(body: Block) -> frozenset[Var]:
+    """The values that are made in a block: nothing reads them after it."""
+    return frozenset(t for stmt in body.stmts for t in targets(stmt))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +177,8 @@ def _number(e: Emitter, operand: Operand) -> str:
 def _while(e: Emitter, stmt: While) -> None:
     e.moves(stmt.params, stmt.inits)
     with e.block("for (;;)"):
-        block(e, stmt.cond)
+        _repeated(e, stmt.cond)
         e.line(f"if (!({e.truth(stmt.test)})) break;")
-        block(e, stmt.body)
+        _repeated(e, stmt.body)
         _back(e, stmt, stmt.go)
-    e.moves(stmt.results, stmt.params)
+    e.moves(stmt.results, stmt.params, stmt.params)

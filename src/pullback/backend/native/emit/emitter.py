@@ -32,7 +32,7 @@ from pullback.backend.native.emit.values import parts, release, retain
 from pullback.backend.numpy.naming import Names
 from pullback.errors import NOWHERE, Loc
 from pullback.ir.nodes import ABSENT, UNDEF, Const, Operand, Pack, Var
-from pullback.ir.walk import variables
+from pullback.ir.walk import variables, variables_in
 from pullback.styles.style import Array, Scalar, Static, numeric
 
 if TYPE_CHECKING:
@@ -79,11 +79,15 @@ class Emitter:
     loc: Loc = NOWHERE
     depth: int = 1
     fails: bool = False
+    loops: int = 0  # how many stand around what is emitted
+    near: bool = True  # kernels of one axis in loops run where they stand
+    borrowed: Collection[Var] = ()  # views that need not hold what they show
     unbound: Collection[Var] = ()  # values that may not be bound
     scratch: list[tuple[str, Leaf]] = field(default_factory=list)  # made for a moment
     _leaves: dict[Var, tuple[str, ...]] = field(default_factory=dict)
     _spelled: dict[tuple[str, tuple[Leaf, ...]], tuple[str, ...]] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
+    _spent: frozenset[str] = frozenset()
 
     # ------------------------------------------------------------------------------------------------- lines
 
@@ -284,6 +288,13 @@ class Emitter:
         else:
             raise Untaken("an array where a number is expected")
 
+    def name_view(self, var: Var, view: ArrayRef) -> bool:
+        """Let a view be known by the name of its struct, if it may be."""
+        if var not in self.borrowed:
+            return False
+        self._leaves[var] = (view.name,)
+        return True
+
     def drop(self, ref: ArrayRef) -> None:
         """Give back what a local of ours holds."""
         self.line(f"PB_RELEASE({ref.name}); {ref.name}.owner = NULL;")
@@ -306,9 +317,11 @@ class Emitter:
 
     # ---------------------------------------------------------------------------------------------- moves
 
-    def moves(self, targets: Sequence[Var], sources: Sequence[Operand]) -> None:
-        """Parallel assignment."""
+    def moves(self, targets: Sequence[Var], sources: Sequence[Operand], spent: Collection[Var] = ()) -> None:
+        """Parallel assignment.  Values that are `spent` are not read again: an array changes places with the old value,
+        whose memory serves when it is made anew."""
         mark = len(self.scratch)
+        self._spent = self._lone_names(spent, sources)
         pairs: list[tuple[str, str, Leaf]] = []
         for var, operand in zip(targets, sources, strict=True):
             if self.used(var):
@@ -325,7 +338,18 @@ class Emitter:
             reads.pop(free[0])
         if pairs:
             self._all_at_once(pairs)
+        self._spent = frozenset()
         self.settle(mark)
+
+    def _lone_names(self, spent: Collection[Var], sources: Sequence[Operand]) -> frozenset[str]:
+        """The C names of values that are spent, of those that nothing else has."""
+        names = [
+            name for v in variables_in(sources) if not isinstance(v.style, Static) for name in self.leaves(v)
+        ] if spent else []  # fmt: skip
+        own = {
+            name for v in spent if v not in self.borrowed and v in self._leaves for name in self._leaves[v]
+        }
+        return frozenset(name for name in own if names.count(name) == 1)
 
     def _all_at_once(self, pairs: Sequence[tuple[str, str, Leaf]]) -> None:
         with self.block(""):
@@ -344,6 +368,8 @@ class Emitter:
     def _move(self, target: str, source: str, leaf: Leaf) -> None:
         if isinstance(leaf, Number):
             self.line(f"{target} = {source};")
+        elif isinstance(leaf, ArrayLeaf) and source in self._spent:
+            self.line(f"PB_SWAP({target}, {source});")
         elif isinstance(leaf, ArrayLeaf):
             self.set_array(target, source)
         else:

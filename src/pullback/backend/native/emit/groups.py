@@ -22,7 +22,7 @@ def call(e: Emitter, stmt: Call) -> None:
     """Call a kernel: arrays by address, numbers by value, places to store by view."""
     kernel = kernel_of(stmt)
     assert kernel is not None
-    _, parts, _ = e.module.kernel(kernel, e.loc)
+    parts = e.module.kernel(kernel, e.loc, e.loops > 0 and e.near).parts
     given: dict[Var, Operand] = {
         p.tree: x for p, x in zip(kernel.function.params, stmt.args, strict=True) if isinstance(p.tree, Var)
     }
@@ -38,9 +38,10 @@ def call(e: Emitter, stmt: Call) -> None:
 
 def _loop(e: Emitter, stmt: Call, kernel: Kernel, given: dict[Var, Operand]) -> None:
     """Call the kernel's function."""
-    name, parts, makes_shape = e.module.kernel(kernel, e.loc)
+    made = e.module.kernel(kernel, e.loc, e.loops > 0 and e.near)
+    parts, makes_shape = made.parts, made.makes_shape
     arguments = ["host"]
-    arguments += [f"&{e.array(given[v]).name}" for v in parts.arrays]
+    arguments += [made.passed(e.array(given[v]).name) for v in parts.arrays]
     arguments += [e.number(given[v], parts.numbers[c].dtype) for v, c in parts.names.items()]
     if makes_shape and parts.shape is not None:
         shape = e.temporary("shape")
@@ -50,18 +51,18 @@ def _loop(e: Emitter, stmt: Call, kernel: Kernel, given: dict[Var, Operand]) -> 
     targets = {r: t for r, t in zip(kernel.function.results, stmt.targets, strict=True) if isinstance(r, Var)}
     latest = _bases(e, parts, given, targets)
     for sink in parts.sinks:
-        made = map_operands(sink.call, lambda x: substitute(x, given), lambda b: b)
-        assert isinstance(made, Call)
+        store = map_operands(sink.call, lambda x: substitute(x, given), lambda b: b)
+        assert isinstance(store, Call)
         base = latest[_base(sink.call)]
-        view = view_of(e, base, made.args[2:], writes=True)
+        view = view_of(e, base, store.args[2:], writes=True)
         if (view.dtype, view.rank) != (sink.dtype, sink.rank):
             raise Untaken("a store into a part of complex numbers")
-        arguments.append(f"&{view.name}")
+        arguments.append(made.passed(view.name))
         latest[sink.call.targets[0]] = base
     arguments += [f"&{e.array(targets[v]).name}" for v in parts.made]
     for r in parts.reductions:
         arguments.append(_reduced(e, targets.get(r.target), r.declared()))
-    e.attempt(f"{name}({', '.join(arguments)})")
+    e.attempt(f"{made.name}({', '.join(arguments)})")
     for inner, base in latest.items():
         if inner in targets and inner not in given:
             e.set_array(e.array(targets[inner]).name, base.name)

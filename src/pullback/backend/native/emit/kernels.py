@@ -2,8 +2,8 @@
 
 The row function takes rows of items that stand side by side; the compiler vectorises it.  The table goes to `pb_run`
 (c/kernels.h), which walks the space, packs what does not stand side by side, and stores through a temporary where
-another operand could see too early what is stored, as NumPy does.  A kernel of one axis whose operands all stand side
-by side and whose results have room is run at once.
+another operand could see too early what is stored, as NumPy does.  A kernel of one axis is mostly run at once
+(`lines`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pullback.backend.native.emit.element import ufunc_of
 from pullback.backend.native.emit.elements import Parts, analyse
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.leaves import ArrayLeaf, c_type, code_of, leaves_of
+from pullback.backend.native.emit.lines import CHEAP, Line, line_of
 from pullback.backend.native.emit.rows import Operand, Row
 from pullback.ir.kernel import Kernel
 from pullback.ir.mapped import mapped_of
@@ -26,10 +27,6 @@ from pullback.styles.style import Array, same_length
 if TYPE_CHECKING:
     from pullback.backend.native.emit.module import ModuleEmitter
 
-_CHEAP = frozenset({
-    "add", "subtract", "multiply", "negative", "positive", "absolute", "square", "maximum", "minimum", "less", "greater",
-    "less_equal", "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not", "fabs", "conjugate",
-})  # fmt: skip
 _CALL_COST = 10  # of a function, where a sum costs one
 
 
@@ -41,11 +38,13 @@ class KernelEmitter:
     kernel: Kernel
     name: str
     place: int
+    often: bool = False  # it stands in a loop: what runs it at once stands there too
     lines: list[str] = field(default_factory=list)
     parts: Parts = field(init=False)
     rank: int = field(init=False)
     operands: list[Operand] = field(init=False)
     row: Row = field(init=False)
+    line: Line | None = field(init=False)
 
     def text(self) -> list[str]:
         """All of it."""
@@ -55,11 +54,18 @@ class KernelEmitter:
         if not self.operands or (self._unshaped() and self.kernel.space):
             raise Untaken("a kernel that makes its own shape")
         self.row = Row(self.name, self.rank, self.parts, self.operands)
-        self.lines += self.row.text()
+        self.line = line_of(self)
+        self.lines += self.row.text(self.line.functions() if self.line is not None else [])
         self._fold()
         self._table()
         self._function()
+        if self.line is not None:
+            self._at_once(self.line)
         return self.lines
+
+    def passed(self, name: str) -> str:
+        """An array as an argument: its address, or itself to what runs a kernel of one axis."""
+        return name if self.line is not None else f"&{name}"
 
     @property
     def makes_shape(self) -> bool:
@@ -156,23 +162,26 @@ class KernelEmitter:
         cost = len(self.operands) + (0 if self.parts.mapped is None else self.parts.mapped.cost())
         for call in self.parts.elementwise:
             ufunc = ufunc_of(call)
-            cost += 1 if ufunc is None or ufunc.__name__ in _CHEAP else _CALL_COST
+            cost += 1 if ufunc is None or ufunc.__name__ in CHEAP else _CALL_COST
         return cost
 
     # --------------------------------------------------------------------------------------------- the function
 
-    def _parameters(self) -> list[str]:
+    def _parameters(self, values: bool = False) -> list[str]:
+        """The parameters of the kernel's function; arrays that are not made as `values`, or by address."""
+        star = " " if values else " *"
         out = ["pb_host *host"]
-        out += [f"const pb_array{x.rank} *{x.array}" for x in self.operands if x.read]
+        out += [f"const pb_array{x.rank}{star}{x.array}" for x in self.operands if x.read]
         out += [f"{c_type(n.dtype)} {name}" for name, n in self.parts.numbers.items()]
         out += ["const int64_t *shape"] * self.makes_shape
-        out += [f"const pb_array{x.rank} *{x.array}" for x in self.operands if x.sink]
+        out += [f"const pb_array{x.rank}{star}{x.array}" for x in self.operands if x.sink]
         out += [f"pb_array{x.rank} *{x.array}" for x in self.operands if x.role == "PB_MADE"]
         out += [f"{r.declared()} *a{r.index}" for r in self.parts.reductions]
         return out
 
     def _function(self) -> None:
-        self._add(f"PB_ONCE int32_t {self.name}({', '.join(self._parameters())}) {{")
+        name = f"{self.name}_walk" if self.line is not None else self.name
+        self._add(f"PB_ONCE int32_t {name}({', '.join(self._parameters())}) {{")
         numbers, all_ = "NULL", "NULL"
         if self.parts.mapped is not None:
             self._add("    int32_t stopped = 0;")
@@ -192,17 +201,26 @@ class KernelEmitter:
         arrays = ", ".join(f"(void *){x.array}" for x in self.operands)
         shape = self._shape()
         run = f"pb_run(host, &{self.name}_table, (void *[]){{{arrays}}}, {shape}, {numbers}, &total, {all_})"
-        test = self._at_once()
-        if test:
-            self._add(f"    if (PB_OFTEN({' && '.join(test)})) {{")
-            self._direct(numbers)
-            self._add(f"    }} else if (PB_RARE({run})) return 1;")
-        else:
-            self._add(f"    if (PB_RARE({run})) return 1;")
+        self._add(f"    if (PB_RARE({run})) return 1;")
         if self.parts.mapped is not None:
             self._add("    if (PB_RARE(stopped)) return 1;")
         self._after()
         self._add("    return 0;")
+        self._add("}")
+
+    def _at_once(self, line: Line) -> None:
+        """What runs a kernel of one axis: at once, or by the walk, which gets copies of the arrays' structs."""
+        kind = "PB_FORCED" if self.often else "PB_ONCE"
+        self._add(f"{kind} int32_t {self.name}({', '.join(self._parameters(True))}) {{")
+        values = [x for x in self.operands if x.read or x.sink]
+        given = ["host"]
+        given += [f"(pb_array{x.rank}[]){{{x.array}}}" for x in values if x.read]
+        given += self.parts.numbers
+        given += ["shape"] * self.makes_shape
+        given += [f"(pb_array{x.rank}[]){{{x.array}}}" for x in values if x.sink]
+        given += [x.array for x in self.operands if x.role == "PB_MADE"]
+        given += [f"a{r.index}" for r in self.parts.reductions]
+        self.lines += line.body(f"{self.name}_walk({', '.join(given)})")
         self._add("}")
 
     def _shape(self) -> str:
@@ -213,54 +231,6 @@ class KernelEmitter:
         if not self.parts.arrays or any(map(self._spans, self.parts.arrays)) or set(known) <= {"1"}:
             return "NULL"
         return f"(const int64_t[]){{{', '.join(known)}}}"
-
-    def _at_once(self) -> list[str]:
-        """The tests under which a kernel of one axis is run at once; none where it never is."""
-        kinds = {x.role for x in self.operands}
-        first = next((x for x in self.operands if x.read and x.spans and x.inner), None)
-        first = first or next((x for x in self.operands if x.spans and x.sink), None)
-        if len(self.kernel.space) != 1 or "PB_REDUCED" in kinds or first is None or self._needs():
-            return []
-        self._add(f"    const int64_t n = {first.array}->n[0];")
-        tests = ["n <= PB_BLOCK"]
-        for x in self.operands:
-            if not x.rank or not x.inner:
-                continue
-            if x.role == "PB_MADE":
-                tests.append(f"pb_ready({x.array}, {x.dtype.itemsize}, n)")
-                tests += [f"{x.array}->owner != {y.array}->owner" for y in self.operands if y.sink]
-                continue
-            tests += [f"{x.array}->n[0] == n"] * (x is not first)
-            tests.append(f"{x.array}->s[0] == {x.inner}")
-        for x in self.operands:
-            if x.sink:
-                for y in self.operands:
-                    if y.read:
-                        size = f"n * {y.inner}" if y.inner else str(y.dtype.itemsize)
-                        tests.append(
-                            f"pb_apart({x.array}->data, n * {x.inner}, {y.array}->data, {size}, {int(x.inner == y.inner)})"
-                        )
-        return tests
-
-    def _needs(self) -> bool:
-        return any(r.needs_items for r in self.parts.reductions) or any(
-            x.rank > 1 or (x.rank == 0 and not x.read) for x in self.operands
-        )
-
-    def _direct(self, numbers: str) -> None:
-        """Run the row function at once."""
-        for x in self.operands:
-            if x.role == "PB_MADE":
-                self._add(f"        {x.array}->n[0] = n; {x.array}->s[0] = {x.inner};")
-        at = ", ".join(f"{x.array}->data" for x in self.operands)
-        part = "NULL"
-        if self.parts.whole():
-            self._add(f"        {self.name}_part part;")
-            part = "&part"
-        self._add(f"        {self.name}_row(1, n, (char *[]){{{at}}}, NULL, {numbers}, {part});")
-        if self.parts.whole():
-            self._add(f"        {self.name}_fold(&all, &part);")
-        self._add("        total = n;")
 
     def _after(self) -> None:
         """Results of whole reductions, and means."""

@@ -14,10 +14,10 @@ import numpy as np
 
 from pullback.analysis.binding import maybe_unbound
 from pullback.backend.native.emit import functions
+from pullback.backend.native.emit.borrowing import borrowed_views
 from pullback.backend.native.emit.control import statement
 from pullback.backend.native.emit.dtypes import Loose, settle_dtypes
 from pullback.backend.native.emit.element import literal
-from pullback.backend.native.emit.elements import Parts
 from pullback.backend.native.emit.emitter import TYPE_ERROR, ArrayRef, Emitter
 from pullback.backend.native.emit.errors import Untaken
 from pullback.backend.native.emit.kernels import KernelEmitter
@@ -47,8 +47,8 @@ from pullback.backend.numpy.naming import Names, assign_names
 from pullback.errors import Loc
 from pullback.ir.callee import Callee
 from pullback.ir.kernel import Kernel, kernel_of
-from pullback.ir.nodes import Block, Call, For, Function, Operand, Var, While
-from pullback.ir.walk import definitions, statements, uses, variables, variables_in
+from pullback.ir.nodes import Block, Call, For, Function, Operand, Stmt, Var, While
+from pullback.ir.walk import block_ends, definitions, statements, uses, variables, variables_in
 from pullback.passes.bufferize import bufferize
 from pullback.passes.fuse import fuse
 from pullback.passes.known import drop_known
@@ -56,6 +56,7 @@ from pullback.passes.lengths import settle_assumed
 from pullback.styles.style import Anything, Array, Dim, Foreign, Scalar, Static
 
 HEADERS = ("pullback.h", "arrays.h", "kernels.h", "lists.h", "maths.h", "products.h", "selection.h")
+FEW = 16  # kernels in loops that run where they stand
 MAX_CONSTANT = 1000  # items of an array that is written into the C text
 RESERVED = [
     "auto",
@@ -148,7 +149,7 @@ class ModuleEmitter:
 
     places: list[Loc] = field(default_factory=list)
     _places: dict[Loc, int] = field(default_factory=dict)
-    _kernels: dict[Kernel, tuple[str, Parts, bool]] = field(default_factory=dict)
+    _kernels: dict[Kernel, KernelEmitter] = field(default_factory=dict)
     operations: list[Operation] = field(default_factory=list)
     calls: list[tuple[Call, Loc, bool]] = field(default_factory=list)  # whether C could do it too
     alone: bool = False
@@ -193,20 +194,20 @@ class ModuleEmitter:
             self.constants[id(value)] = ArrayRef(name, value.dtype, value.ndim), value
         return self.constants[id(value)][0]
 
-    def kernel(self, kernel: Kernel, loc: Loc) -> tuple[str, Parts, bool]:
-        """The C function of a kernel, its parts, and whether it is told its shape."""
+    def kernel(self, kernel: Kernel, loc: Loc, often: bool) -> KernelEmitter:
+        """The C functions of a kernel.  `often`: it runs where it stands, in a loop."""
         if kernel not in self._kernels:
             name = (
                 f"pb_{kernel.name}_{len(self._kernels)}"
                 if not kernel.name.isascii()
                 else f"pb_k{len(self._kernels)}_{kernel.name}"
             )
-            emitter = KernelEmitter(self, kernel, name, self.place(loc))
+            emitter = KernelEmitter(self, kernel, name, self.place(loc), often)
             lines = emitter.text()
             if loc.line:
                 self.definitions.append(f"/* {loc}  {_comment(loc.text)} */")
             self.definitions += [*lines, ""]
-            self._kernels[kernel] = (name, emitter.parts, emitter.makes_shape)
+            self._kernels[kernel] = emitter
         return self._kernels[kernel]
 
     def callee(self, callee: Callee) -> tuple[Function, str]:
@@ -331,7 +332,7 @@ def _entry(
     """What an entry does, and what it is; callees that it calls are not emitted yet."""
     fused = _fused(function, module.in_place, copy_residuals)
     module.quiet = fused.kind == "pullback"
-    e = Emitter(module, _names(fused), unbound=maybe_unbound(fused))
+    e = _emitter(module, fused)
     arguments = _arguments(fused)
     _unpack(e, arguments)
     results = [v for tree in fused.results for v in variables(tree)]
@@ -340,6 +341,12 @@ def _entry(
     _results(e, results)
     interface = Interface(name, _specs(arguments), tuple(_result_spec(v) for v in results))
     return e, Native("", interface, arguments, fused.results, fused)
+
+
+def _emitter(module: ModuleEmitter, function: Function) -> Emitter:
+    names, unbound = _names(function), maybe_unbound(function)
+    borrowed = borrowed_views(function, names.of, unbound)
+    return Emitter(module, names, unbound=unbound, borrowed=borrowed, near=_few_kernels(function.body))
 
 
 def _names(function: Function) -> Names:
@@ -360,7 +367,7 @@ def _fused(function: Function, in_place: bool, copy_residuals: bool = False) -> 
 def _function_text(module: ModuleEmitter, function: Function, name: str, mapped: bool = False) -> list[str]:
     """The C function of one that is called.  Raises Untaken for arrays in one that is `mapped`."""
     module.quiet = function.kind == "pullback"
-    e = Emitter(module, _names(function), unbound=maybe_unbound(function))
+    e = _emitter(module, function)
     results = [v for tree in function.results for v in variables(tree)]
     functions.body(e, function, lambda: _body(e, function.body, results), recursive=not mapped)
     if mapped and any(isinstance(leaf, ArrayLeaf) for leaf in e.locals.values()):
@@ -406,7 +413,11 @@ def _body(e: Emitter, body: Block, results: list[Var]) -> None:
         live |= {e.names.of.get(v) for v in seen}
     for stmt, dead in zip(body.stmts, reversed(dying), strict=True):
         statement(e, stmt)
-        dead = [v for v in dead if e.used(v) and not isinstance(v.style, Anything | Foreign)]
+        dead = [
+            v
+            for v in dead
+            if e.used(v) and v not in e.borrowed and not isinstance(v.style, Anything | Foreign)
+        ]
         gone = {n: x for v in dead for n, x in zip(e.leaves(v), leaves_of(v.style), strict=True)}
         for name, leaf in gone.items():
             if isinstance(leaf, ArrayLeaf):
@@ -471,15 +482,33 @@ def _results(e: Emitter, results: list[Var]) -> None:
         e.fails = True
 
 
-def _is_tight(body: Block) -> bool:
-    """Whether there is a loop that calls no kernel: one of single items, which is worth optimising."""
+def _effort(body: Block) -> str:
+    """How much an entry is optimised: loops of single items fully, those of a few kernels nearly so, and long ones,
+    which call their kernels, little: the compiler's time counts."""
     loops = [Block((s,)) for s in statements(body) if isinstance(s, For | While)]
-    return not all(any(isinstance(s, Call) and kernel_of(s) for s in statements(loop)) for loop in loops)
+    kernels = [any(isinstance(s, Call) and kernel_of(s) for s in statements(loop)) for loop in loops]
+    if loops and not all(kernels):
+        return ""
+    return "PB_SHORT " if loops and _few_kernels(body) else "PB_BRIEF "
+
+
+def _few_kernels(body: Block) -> bool:
+    """Whether there are so few kernels in loops that they may run where they stand."""
+    return sum(map(_kernels_in_loops, body.stmts)) <= FEW
+
+
+def _kernels_in_loops(stmt: Stmt) -> int:
+    """How many calls of kernels stand in a loop of a statement."""
+    whole = isinstance(stmt, For | While)
+    inner = statements(Block((stmt,))) if whole else (s for _, b, _ in block_ends(stmt) for s in b.stmts)
+    if whole:
+        return sum(isinstance(s, Call) and kernel_of(s) is not None for s in inner)
+    return sum(map(_kernels_in_loops, inner))
 
 
 def _entry_text(e: Emitter, native: Native, calls: bool) -> list[str]:
     """The C function of an entry; `calls`: it may call others, which look how deep they are."""
-    kind = "" if _is_tight(native.function.body) else "PB_BRIEF "
+    kind = _effort(native.function.body)
     lines = [
         f"{kind}PB_EXPORT int32_t {native.interface.name}(pb_host *host, const pb_arg *in, pb_arg *out) {{"
     ]

@@ -6,6 +6,7 @@ what is added waits in a stretch of memory of its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,11 +61,52 @@ class Row:
     operands: list[Operand]
     lines: list[str] = field(default_factory=list)
 
-    def text(self) -> list[str]:
-        """All of it."""
+    def text(self, loops: Sequence[str]) -> list[str]:
+        """All of it.  `loops` are the functions of those along one axis, if it is one of them that it calls."""
         self._structs()
-        self._row()
+        self.lines += loops
+        if loops:
+            self._over_loop()
+        else:
+            self._row()
         return self.lines
+
+    # -------------------------------------------------------------------------------------- loops along one axis
+
+    def loop_name(self, strided: bool) -> str:
+        """The C name of the loop along one axis."""
+        return f"{self.name}_{'any' if strided else 'line'}"
+
+    def loop(self, strided: bool) -> list[str]:
+        """The loop along one axis: for items that stand side by side, or for any strides."""
+        given = ["int64_t pb_n"]
+        for x in self.operands:
+            given.append(f"{'const ' if x.read else ''}char *{x.name}")
+            given += [f"int64_t {x.name}_s"] * (strided and x.inner > 0)
+        given += [f"{c_type(n.dtype)} {name}" for name, n in self.parts.numbers.items()]
+        sums = [r for _, r in self.parts.whole()]
+        given += [f"{self.accumulator(r)} *pb_to_{r.name}" for r in sums]
+        before, stages, after = self._body(self._apart if strided else self._item)
+        out = [f"PB_ONCE void {self.loop_name(strided)}({', '.join(given)}) {{"]
+        out += [f"    {self.accumulator(r)} pb_acc_{r.name} = {r.identity()};" for r in sums]
+        out += [f"    {line}" for line in before]
+        out += [f"    {ctype} pb_kept_{name}[{stages.stretch}];" for name, ctype in stages.kept.items()]
+        out += [f"    {line}" for line in self._stages(stages, " ".join(map(self._clause, sums)))]
+        out += [f"    PB_ROW() for (int64_t pb_k = 0; pb_k < pb_n; pb_k++) {line}" for line in after]
+        out += [f"    *pb_to_{r.name} = pb_acc_{r.name};" for r in sums]
+        return [*out, "}"]
+
+    def _over_loop(self) -> None:
+        """The row function of a kernel of one axis."""
+        self._add(
+            f"PB_ONCE void {self.name}_row(int64_t pb_m, int64_t pb_n, char *const *pb_p, const int64_t *pb_s, const void *pb_c, void *pb_part) {{"
+        )
+        self._add("    (void)pb_m; (void)pb_s; (void)pb_c; (void)pb_part;")
+        given = ["pb_n", *(f"pb_p[{k}]" for k in range(len(self.operands)))]
+        given += [f"((const {self.name}_numbers *)pb_c)->{name}" for name in self.parts.numbers]
+        given += [f"&(({self.name}_part *)pb_part)->{r.name}" for _, r in self.parts.whole()]
+        self._add(f"    {self.loop_name(False)}({', '.join(given)});")
+        self._add("}")
 
     def _structs(self) -> None:
         """The numbers of a call, and what a block of rows sums up."""
@@ -124,11 +166,13 @@ class Row:
 
     def _loops(self, sums: list[Reduction]) -> None:
         """The loops over rows and their items; one that calls functions is not vectorised."""
-        stages, after = self._body()
+        before, stages, after = self._body(self._item)
+        self.lines += [f"    {line}" for line in before]
         for name, ctype in stages.kept.items():
             self._add(f"    {ctype} pb_kept_{name}[{stages.stretch}];")
         self._add("    for (int64_t pb_r = 0; pb_r < pb_m; pb_r++) {")
-        self._stages(stages, " ".join(filter(None, map(self._clause, sums))))
+        clauses = " ".join(filter(None, map(self._clause, sums)))
+        self.lines += [f"        {line}" for line in self._stages(stages, clauses)]
         for line in after:
             self._add(f"        PB_ROW() for (int64_t pb_k = 0; pb_k < pb_n; pb_k++) {line}")
         self._row_ends(sums)
@@ -146,24 +190,23 @@ class Row:
                     f"        {at} = {r.combine(at, f'pb_acc_{r.name}')}; pb_acc_{r.name} = {r.identity()};"
                 )
 
-    def _stages(self, stages: Stages, clauses: str) -> None:
+    def _stages(self, stages: Stages, clauses: str) -> list[str]:
         """The loops over a row: one, or one for each stage over stretches of it."""
         several = len(stages.stages) > 1
         low, high = ("pb_from", "pb_to") if several else ("0", "pb_n")
+        out: list[str] = []
         if several:
-            self._add(f"        for (int64_t pb_from = 0; pb_from < pb_n; pb_from += {stages.stretch}) {{")
-            self._add(
-                f"        const int64_t pb_to = pb_from + {stages.stretch} < pb_n ? pb_from + {stages.stretch} : pb_n;"
-            )
+            stretch = stages.stretch
+            out.append(f"for (int64_t pb_from = 0; pb_from < pb_n; pb_from += {stretch}) {{")
+            out.append(f"const int64_t pb_to = pb_from + {stretch} < pb_n ? pb_from + {stretch} : pb_n;")
         for stage in stages.stages:
             if self.parts.mapped is None:
-                self._add(f"        PB_ROW({clauses if stage is stages.stages[-1] else ''})")
-            self._add(f"        for (int64_t pb_k = {low}; pb_k < {high}; pb_k++) {{")
-            self.lines += [f"            {line}" for line in stage.lines]
-            self.lines += [f"            pb_kept_{name}[pb_k - pb_from] = {name};" for name in stage.keeps]
-            self._add("        }")
-        if several:
-            self._add("        }")
+                out.append(f"PB_ROW({clauses if stage is stages.stages[-1] else ''})")
+            out.append(f"for (int64_t pb_k = {low}; pb_k < {high}; pb_k++) {{")
+            out += [f"    {line}" for line in stage.lines]
+            out += [f"    pb_kept_{name}[pb_k - pb_from] = {name};" for name in stage.keeps]
+            out.append("}")
+        return [*out, "}"] if several else out
 
     def _clause(self, r: Reduction) -> str:
         """The clause that lets the compiler reduce in an order of its own."""
@@ -174,6 +217,11 @@ class Row:
         """The item of an operand at this step of a row."""
         return f"(({'const ' if x.read else ''}{x.ctype} *){x.name})[{'pb_k' if x.inner else 0}]"
 
+    def _apart(self, x: Operand) -> str:
+        """The same, where items are any distance apart."""
+        at = f"{x.name} + pb_k * {x.name}_s" if x.inner else x.name
+        return f"(*({'const ' if x.read else ''}{x.ctype} *)({at}))"
+
     def local(self, r: Reduction) -> bool:
         """Whether a row's items are all reduced to one."""
         return r.whole or self.rank - 1 in r.axes
@@ -182,12 +230,13 @@ class Row:
         """The C type in which a row is reduced."""
         return "double" if r.adds and r.dtype.name == "float32" else c_type(r.dtype)
 
-    def _body(self) -> tuple[Stages, list[str]]:
-        """The statements for an item, in stages, and the loops that follow those over a row."""
-        at = {x.name: self._item(x) for x in self.operands}
+    def _body(self, item: Callable[[Operand], str]) -> tuple[list[str], Stages, list[str]]:
+        """What stands before the loop, the statements for an item in stages, and the loops that follow."""
+        at = {x.name: item(x) for x in self.operands}
         texts = {var: at[x.name] for var, x in zip(self.parts.arrays, self.operands, strict=False)}
         elements = Elements(self.parts, texts)
         lines = elements.statements()
+        before: list[str] = []
         out: list[str] = []
         after: list[str] = []
         for k, var in enumerate(self.parts.made):
@@ -198,7 +247,7 @@ class Row:
             if sink in self.parts.mixed():
                 if value not in waiting:
                     waiting[value] = f"pb_v{k}[pb_k]"
-                    self._add(f"    {ctype} pb_v{k}[PB_BLOCK];")
+                    before.append(f"{ctype} pb_v{k}[PB_BLOCK];")
                     out.append(f"pb_v{k}[pb_k] = {value};")
                 after.append(f"{place} = ({ctype})({place} + {waiting[value]});")
             else:
@@ -207,8 +256,8 @@ class Row:
             acc = f"pb_acc_{r.name}" if self.local(r) else at[f"pb_a{r.index}"]
             out.append(f"{acc} = {elements.added(acc, r)};")
         if self.parts.mapped is not None:
-            return Stages([Stage([*lines, *out, *elements.done()])], {}), after
-        return stages_of(lines, elements.cuts, len(self.parts.arrays), out), after
+            return before, Stages([Stage([*lines, *out, *elements.done()])], {}), after
+        return before, stages_of(lines, elements.cuts, len(self.parts.arrays), out), after
 
     def holder(self, r: Reduction) -> str:
         """The C type in which all rows are."""

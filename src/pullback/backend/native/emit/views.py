@@ -21,7 +21,8 @@ def call(e: Emitter, stmt: Call) -> None:
         return
     more = [x for _, x in stmt.kwargs]
     view = view_step(e, e.array(base), stmt.op, [*operands, *more])
-    e.put_array(stmt.targets[0], view)
+    if not e.name_view(stmt.targets[0], view):
+        e.put_array(stmt.targets[0], view)
 
 
 def _spread(e: Emitter, stmt: Call) -> None:
