@@ -12,12 +12,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pullback.backend.native.emit.dtypes import MaybeZero
+from pullback.backend.native.emit.leaves import operand_style
 from pullback.backend.native.emit.selection import is_selection
 from pullback.ir import core_ops as core
 from pullback.ir.kernel import kernel_of
-from pullback.ir.nodes import Block, Call, For, Function, If, Operand, Pack, Stmt, Var, While
-from pullback.ir.walk import block_ends, uses, variables
-from pullback.styles.style import Array
+from pullback.ir.nodes import Block, Call, For, Function, If, Operand, Pack, Seq, Stmt, Var, While
+from pullback.ir.walk import block_ends, uses, variables, variables_in
+from pullback.styles.style import Array, ListOf
 
 _VIEWS = frozenset(
     ("np.transpose", "np.permute_dims", "np.swapaxes", "np.matrix_transpose", "np.moveaxis", "np.expand_dims",
@@ -47,12 +48,22 @@ class _Search:
     def inside(self, stmt: Stmt, repeated: bool) -> None:
         """The blocks of a statement."""
         repeated = repeated or isinstance(stmt, For | While)
+        if isinstance(stmt, For):
+            self.items(stmt)
         for _, block, _ in block_ends(stmt):
             if repeated:
                 self._block(block)
             else:
                 for inner in block.stmts:
                     self.inside(inner, False)
+
+    def items(self, loop: For) -> None:
+        """The items of lists that a loop runs over: the list, which the loop holds, holds them."""
+        ends = Counter(variables_in((*loop.yields, *(x for x in (loop.go,) if x is not None))))
+        for var, it in zip(loop.index, loop.iters, strict=True):
+            held = isinstance(it, Seq) and isinstance(operand_style(it.value), ListOf)
+            if held and _is_array(var) and var not in self.unbound and not ends[var]:
+                self.roots[var] = ""
 
     def _block(self, block: Block) -> None:
         for k, stmt in enumerate(block.stmts):
@@ -66,7 +77,7 @@ class _Search:
         if not isinstance(base, Var) or not _is_view(call) or base in self.unbound:
             return
         (target,) = call.targets
-        root = self.roots.get(base) or self.names.get(base)
+        root = self.roots[base] if base in self.roots else self.names.get(base)
         if root is None or target in self.unbound:
             return
         left = self.uses[target]
@@ -114,9 +125,7 @@ def _is_view(call: Call) -> bool:
     base = call.args[0]
     if len(call.targets) != 1 or not isinstance(base, Var):
         return False
-    if not all(
-        isinstance(x.style, Array) and not isinstance(x.style, MaybeZero) for x in (base, call.targets[0])
-    ):
+    if not (_is_array(base) and _is_array(call.targets[0])):
         return False
     if call.op is not core.load:
         return call.op.name in _VIEWS
@@ -126,6 +135,10 @@ def _is_view(call: Call) -> bool:
         and (not is_selection(s) if s.kind == "index" else getattr(s.meta, "name", "") in _VIEWS)
         for s in steps
     )
+
+
+def _is_array(var: Var) -> bool:
+    return isinstance(var.style, Array) and not isinstance(var.style, MaybeZero)
 
 
 def _written(call: Call) -> Iterator[tuple[Var, Operand]]:

@@ -99,6 +99,11 @@ def load_item(e: Emitter, var: Var, source: Source, place: str) -> None:
     (leaf,) = leaves_of(items.style)
     assert isinstance(leaf, ListLeaf) and isinstance(items.style, ListOf)
     item = f"(({e.module.item_type(leaf)} *)pb_list_item({items.texts[0]}, {place}))"
+    if var in e.borrowed and leaves_of(var.style) == leaf.items and isinstance(leaf.items[0], ArrayLeaf):
+        view = ArrayRef(e.temporary("item"), leaf.items[0].dtype, leaf.items[0].rank)
+        e.line(f"const pb_array{view.rank} {view.name} = {item}->f0;")
+        e.name_view(var, view)
+        return
     _bind(e, var, Held(items.style.elem, tuple(f"{item}->f{k}" for k in range(len(leaf.items)))))
 
 

@@ -238,7 +238,10 @@ def append_item(e: Emitter, name: str, leaf: ListLeaf, elem: Style, source: Sour
     drop = e.module.dropper(leaf)
     with e.block(""):
         item = item_struct(e, leaf, texts)
-        e.attempt(f"pb_append(host, &{name}, sizeof({item}), &{item}, {drop}, {e.module.place(e.loc)})")
+        slow = f"pb_append(host, &{name}, sizeof({item}), &{item}, {drop}, {e.module.place(e.loc)})"
+        with e.block(f"if (PB_OFTEN({name} && {name}->length < {name}->room))", "} else"):
+            e.line(f"(({e.module.item_type(leaf)} *){name}->items)[{name}->length++] = {item};")
+        e.attempt(slow)
     e.settle(mark)
 
 
