@@ -110,11 +110,21 @@ def counted_down(a: Any) -> Any:
     return total
 
 
-PROGRAMS = [columns_and_rows, overlapping, of_every_length, carried, views_of_what_changes, rows_of_lists, counted_down]  # fmt: skip
+PROGRAMS = [
+    columns_and_rows,
+    overlapping,
+    of_every_length,
+    carried,
+    views_of_what_changes,
+    rows_of_lists,
+    counted_down,
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
-@pytest.mark.parametrize("layout", [lambda a: a, lambda a: a.T.copy().T, lambda a: np.flip(a).copy()[::-1, ::-1]])
+@pytest.mark.parametrize(
+    "layout", [lambda a: a, lambda a: a.T.copy().T, lambda a: np.flip(a).copy()[::-1, ::-1]]
+)
 def test_programs(program: Callable[..., Any], layout: Callable[[Any], Any]) -> None:
     """Value and gradient, of arguments laid out in three ways."""
     a = layout(A)
@@ -137,7 +147,7 @@ def test_lengths_that_differ_are_left() -> None:
     _, run, values = compiled(program, A, 2)
     np.testing.assert_allclose(run(*values)[0], program(A, 2), rtol=1e-13)
     for n in (1, 3):
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match=r"length|shape|broadcast"):
             run(A, n)
 
 
