@@ -158,7 +158,7 @@ PB_RUNTIME void pb_gather(int64_t count, const int64_t *offsets, char *to, int64
 }
 
 #define PB_KEYS 8 /* are searched for at once: one waits for memory while the others go on */
-PB_RUNTIME void pb_places(int64_t n, const char *x, int64_t s, int64_t count, const char *keys, int64_t step, int right, int64_t *out) {
+PB_RUNTIME void pb_search(int64_t n, const char *x, int64_t s, int64_t count, const char *keys, int64_t step, int right, int64_t *out) {
     for (int64_t first = 0; first < count; first += PB_KEYS) {
         const int64_t wide = count - first < PB_KEYS ? count - first : PB_KEYS;
         double key[PB_KEYS] = {0};

@@ -26,7 +26,7 @@ PB_RUNTIME int64_t pb_mask_offsets(int32_t rank, const int64_t *n, const char *m
 PB_RUNTIME void pb_gather(int64_t count, const int64_t *offsets, char *to, int64_t step, const char *from, int32_t rank, const int64_t *n,
                        int64_t size, const int64_t *st, const int64_t *sf);
 /* Where numbers belong in a sorted vector: before those that are equal, or (`right`) behind them.  NaN is the largest. */
-PB_RUNTIME void pb_places(int64_t n, const char *x, int64_t s, int64_t count, const char *keys, int64_t step, int right, int64_t *out);
+PB_RUNTIME void pb_search(int64_t n, const char *x, int64_t s, int64_t count, const char *keys, int64_t step, int right, int64_t *out);
 /* Count items (or sum up their weights) in bins of one width between the least and the largest; the edges of the bins
    too.  0: there are none, or one is not finite. */
 PB_RUNTIME int pb_histogram(int64_t n, const char *x, int64_t sx, const char *w, int64_t sw, int64_t bins, double *edges, char *out);

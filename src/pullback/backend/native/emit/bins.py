@@ -25,7 +25,7 @@ def searchsorted(e: Emitter, call: Call) -> None:
     right = int(side.value == "right")
     (target,) = call.targets
     items = _vector(e, call.args[0])
-    search = f"pb_places({items.name}.n[0], {items.name}.data, {items.name}.s[0], "
+    search = f"pb_search({items.name}.n[0], {items.name}.data, {items.name}.s[0], "
     if not e.is_array(call.args[1]):
         term, key, place = e.term(call.args[1]), e.temporary("key"), e.temporary("place")
         if term.dtype != FLOAT64:
