@@ -14,6 +14,7 @@ import numpy as np
 import pullback as pb
 from programs import leaves, map_leaves
 from pullback.backend.native.bridge import MISS
+from pullback.backend.native.interface import ERRORS
 from pullback.backend.native.load import load
 
 Layout = Callable[[Any], Any]
@@ -25,11 +26,25 @@ class Entry:
     def __init__(self, variant: Any) -> None:
         self.left = ""
         self.variant = variant
-        native = variant.compiled.native("value_and_grad")
-        self.run, self.bound = load(native, failed=self._failed)
+        self.infinite = False  # a call has shown that strong zeros must be spelled out
+        self._load(guarded=False)
         self.reference = variant.function("value_and_grad", True)
 
+    def _load(self, guarded: bool) -> None:
+        native = self.variant.compiled.native("value_and_grad", guarded)
+        self.run, self.bound = load(native, failed=self._failed)
+
+    def call(self, values: tuple[Any, ...]) -> Any:
+        """A native call; where the gradient is not finite, of what is compiled anew for such, as for a user."""
+        got = self.run(*values)
+        if got is MISS and self.infinite:
+            self.infinite, self.left = False, ""
+            self._load(guarded=True)
+            got = self.run(*values)
+        return got
+
     def _failed(self, code: int, line: int, detail: Any, message: str | None, pending: Any) -> Any:
+        self.infinite = ERRORS.get(code) is FloatingPointError
         self.left = f"{message or code}" if pending is None else f"{type(pending).__name__}: {pending}"
         return MISS
 
@@ -55,7 +70,7 @@ class Both:
         entry.left = ""
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            got = entry.run(*values)
+            got = entry.call(values)
             unchanged(mine, theirs)
             try:
                 wanted = entry.reference(*self.entry(theirs)[1])

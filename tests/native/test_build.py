@@ -81,10 +81,10 @@ def test_what_makes_another_library(place: Path, monkeypatch: pytest.MonkeyPatch
     seen = {build.shared_library(text(1)).name[:16]}
     seen.add(build.shared_library(text(2)).name[:16])
     seen.add(build.shared_library(text(1), flags=["-DOTHER"]).name[:16])
-    header = build._header("pullback.h")
+    header = build.header("pullback.h")
     assert header is not None
     monkeypatch.setattr(
-        build, "_header", lambda name: header + "/* changed */\n" if name == "pullback.h" else None
+        build, "header", lambda name: header + "/* changed */\n" if name == "pullback.h" else None
     )
     seen.add(build.shared_library(text(1)).name[:16])
     monkeypatch.setenv("CC", f"{NAMED} -DARGUMENT")

@@ -140,18 +140,22 @@ class _Entry:
         return ["not _pb_rest", "not _pb_keywords", generation]
 
     def native(self, arguments: str) -> list[str]:
-        """Statements that have compiled code serve, where it does; it looks at the arguments itself."""
+        """Statements that have compiled code serve, where it does.
+
+        It looks at the arguments itself; what only calls compiled regions does not.
+        """
         if not self.variant.promotion.possible:
             return []
         promotion = self.bind(self.variant.promotion, "promotion")
         state, setting = self.bind(known, "known"), self.bind(now_set, "setting")
         settings = f"({setting}() is {state}.setting or {self.bind(quiet, 'quiet')}())"
         serves = ["_pb_native is not None", *self.called(), settings]
+        looks = [f"({promotion}.looks or {_all(kinds)})"] if (kinds := [*self.types, *self.seen()]) else []
         return [
             f"_pb_native = {promotion}.run",
             "try:",
-            f"    _pb_hit = {_all([*serves, *self.constants, *self.fetched, *self.found, *self.parts])}",
-            f"except {self.bind(MISSING, 'missing')}:",
+            f"    _pb_hit = {_all([*serves, *self.constants, *self.fetched, *self.found, *self.parts, *looks])}",
+            f"except {self.bind((*MISSING, TypeError), 'missing')}:",
             "    _pb_hit = False",
             "while _pb_hit:",
             f"    _pb_out = _pb_native({arguments})",

@@ -100,6 +100,11 @@ class Promotion:
         """Whether native may serve, now or later."""
         return self.status != "numpy"
 
+    @property
+    def looks(self) -> bool:
+        """Whether what serves looks at its arguments itself: an entry does, what calls regions takes all there is."""
+        return self.bound is not None
+
     def add(self, seconds: float) -> None:
         """NumPy has served a call, which took so long."""
         self.spent += seconds
