@@ -109,10 +109,10 @@ def run(program: Program, counts: Counter[str]) -> None:
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_corpus(chunk: int, pytestconfig: pytest.Config) -> None:
-    """Programs that are compiled to C give what NumPy gives, in this form too; a sixth of them, or all (--long)."""
+    """Programs that are compiled to C give what NumPy gives, in this form too; a twelfth of them, or all (--long)."""
     counts: Counter[str] = Counter()
     faults = []
-    for program in PROGRAMS[chunk :: CHUNKS if pytestconfig.getoption("long") else 6 * CHUNKS]:
+    for program in PROGRAMS[chunk :: CHUNKS if pytestconfig.getoption("long") else 12 * CHUNKS]:
         try:
             run(program, counts)
         except Exception as error:
