@@ -80,18 +80,10 @@ class PairPromotion(Promotion):
 
     def _race(self, *values: Any) -> Any:
         """A primal that both run; native's result is returned."""
-        native = self._native
-        assert native is not None
-        start = perf_counter()
-        result = native(*values)
-        if result is MISS:
-            return result
-        middle = perf_counter()
-        try:
-            _, residuals = self.compiled.function("primal")(*values)
-        except Exception:  # a warning that the caller has made an error: NumPy is to raise it
+        both = self._by_both(values)
+        if both is MISS:
             return MISS
-        self._times.append((middle - start, perf_counter() - middle))
+        result, (_, residuals) = both
         if len(self._times) >= RACES:
             self._decide(*(min(x) + min(y) for x, y in self._both_times()))
         return result[0], Raced(result[1], residuals)

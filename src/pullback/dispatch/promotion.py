@@ -187,21 +187,28 @@ class Promotion:
 
     def _race(self, *values: Any) -> Any:
         """A call that both run; native's result is returned."""
+        both = self._by_both(values)
+        if both is MISS:
+            return MISS
+        if len(self._times) >= RACES:
+            self._decide(*map(min, zip(*self._times, strict=True)))
+        return both[0]
+
+    def _by_both(self, values: Sequence[Any]) -> Any:
+        """Native's result and NumPy's, their times noted; or MISS."""
         native = self._native
         assert native is not None
         start = perf_counter()
         result = native(*values)
         if result is MISS:
-            return result
+            return MISS
         middle = perf_counter()
         try:
-            self.compiled.function(self.form)(*values)
+            other = self.compiled.function(self.form)(*values)
         except Exception:  # a warning that the caller has made an error: NumPy is to raise it
             return MISS
         self._times.append((middle - start, perf_counter() - middle))
-        if len(self._times) >= RACES:
-            self._decide(*map(min, zip(*self._times, strict=True)))
-        return result
+        return result, other
 
     def _decide(self, mine: float, other: float) -> None:
         """The end of the races."""
